@@ -1,0 +1,60 @@
+// The one catch and the one place that prints how a run ended.
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <exception>
+#include <string>
+#include <vector>
+
+#include "branchmark/report/host.hpp"
+#include "branchmark/report/output_file.hpp"
+#include "commands/commands.hpp"
+
+namespace {
+
+using branchmark::Exit;
+
+std::string version_text() {
+  const auto tool = branchmark::describe_tool();
+  return fmt::format("branchmark {} ({}{}, {}, {})", tool.version, tool.git_sha.value_or("revision unknown"),
+                     tool.dirty.value_or(false) ? ", dirty" : "", tool.compiler, tool.build_type);
+}
+
+Exit run(int argc, char** argv) {
+  CLI::App app(
+      "Qualifies a device, driver and kernel build for shared-prefix inference of the Qwen3.5 hybrid text "
+      "backbone.\n\n"
+      "Example: branchmark qualify smoke");
+  app.set_version_flag("--version", version_text());
+  app.require_subcommand(1);
+  const std::vector<branchmark::app::Command> commands = {branchmark::app::add_qualify(app),
+                                                          branchmark::app::add_parity(app)};
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& asked) {
+    // --help and --version: the answer is the output.
+    app.exit(asked);
+    return branchmark::make_exit(branchmark::kExitOk, "");
+  } catch (const CLI::ParseError& error) {
+    return branchmark::make_exit(branchmark::kExitUsage,
+                                 fmt::format("{}; see branchmark --help", error.what()));
+  }
+  for (const auto& command : commands)
+    if (command.parser->parsed()) return command.run({argv, argv + argc});
+  return branchmark::make_exit(branchmark::kExitUsage, "no command; see branchmark --help");
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  branchmark::ignore_write_signals();
+  Exit exit;
+  try {
+    exit = run(argc, argv);
+  } catch (const std::exception& error) {
+    exit = branchmark::exit_for(error);
+  }
+  if (!exit.reason.empty()) std::fputs((branchmark::exit_line(exit) + "\n").c_str(), stderr);
+  return exit.code;
+}

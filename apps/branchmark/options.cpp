@@ -1,0 +1,113 @@
+#include "options.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdlib>
+
+namespace branchmark::app {
+namespace {
+
+// A word as a shell takes it.
+std::string quoted(const std::string& word) {
+  const bool plain = !word.empty() && word.find_first_not_of(
+                                          "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                          "0123456789_-./=:,+@%") == std::string::npos;
+  if (plain) return word;
+  std::string text = "'";
+  for (const char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return text + "'";
+}
+
+}  // namespace
+
+void add_run_options(CLI::App& command, RunOptions& options) {
+  command
+      .add_option("scenario", options.scenarios,
+                  "Scenario files, or names of shipped ones (smoke, qualify-4b, ...)")
+      ->required()
+      ->type_name("SCENARIO");
+  command
+      .add_option("--device", options.device,
+                  "auto (the first eligible CUDA device, else the CPU), cpu, cuda, cuda:N or a UUID")
+      ->capture_default_str()
+      ->type_name("DEVICE");
+  command.add_option("--kernels", options.kernels, "Another build of the kernel module")
+      ->type_name("LIBRARY");
+  command
+      .add_option("--checkpoint", options.overrides.checkpoint,
+                  "Replaces the scenario's model by a checkpoint")
+      ->type_name("DIR");
+  command.add_option("--model", options.overrides.preset, "Replaces the scenario's model by a preset")
+      ->type_name("PRESET");
+  command
+      .add_option("--set", options.overrides.set,
+                  "Changes one scenario key before it is checked: a.b.0=VALUE, VALUE as JSON or else as text")
+      ->type_name("KEY=VALUE")
+      ->allow_extra_args(false);
+  command.add_option("--seed", options.overrides.seed, "Replaces prompts.seed and model.seed")
+      ->type_name("N");
+  command
+      .add_option("--filter", options.filter, "Only cases whose key holds a match of this regular expression")
+      ->type_name("REGEX");
+  command.add_flag("--list", options.list, "Print the keys of the selected cases and stop");
+  command.add_flag("--dry-run", options.dry_run,
+                   "Check scenario and outputs, say what would run, touch no device");
+  command.add_option("--level", options.level, "quick (fewer sizes, one repeat), medium, long (300 repeats)")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"quick", "medium", "long"}))
+      ->type_name("LEVEL");
+  command
+      .add_option("--report", options.outputs.report,
+                  "Where the report goes [branchmark-out/<run-id>/report.json]")
+      ->type_name("FILE");
+  command.add_option("--journal", options.outputs.journal, "Where the journal goes [beside the report]")
+      ->type_name("FILE");
+  command.add_option("--junit", options.outputs.junit, "Also write JUnit XML")->type_name("FILE");
+  command.add_option("--markdown", options.outputs.markdown, "Also write Markdown; - is stdout")
+      ->type_name("FILE");
+  command.add_flag("--force", options.force, "Replace existing outputs");
+  command.add_option("--cache", options.cache, "Where proven GEMM tables are kept [the user's cache folder]")
+      ->type_name("DIR");
+  command.add_flag("--no-cache", options.no_cache, "Keep no GEMM tables");
+  command.add_flag("--quiet", options.quiet, "No line per case, only the verdict");
+  command.add_flag("--no-color", options.no_color, "No colours (also with NO_COLOR set)");
+}
+
+Level level_of(const RunOptions& options) {
+  return options.level == "quick" ? Level::quick : options.level == "long" ? Level::full : Level::medium;
+}
+
+bool wants_colour(const RunOptions& options) {
+  const char* variable = std::getenv("NO_COLOR");
+  return !options.no_color && (variable == nullptr || *variable == '\0') && isatty(STDERR_FILENO) != 0;
+}
+
+std::string repeat_command(const std::string& command, const std::string& scenario,
+                           const RunOptions& options) {
+  auto text = fmt::format("branchmark {} {}", command, quoted(scenario));
+  const auto add = [&](const char* flag, const std::string& value) {
+    text += fmt::format(" {} {}", flag, quoted(value));
+  };
+  if (options.device != "auto") add("--device", options.device);
+  if (options.kernels) add("--kernels", *options.kernels);
+  if (options.overrides.checkpoint) add("--checkpoint", *options.overrides.checkpoint);
+  if (options.overrides.preset) add("--model", *options.overrides.preset);
+  for (const auto& change : options.overrides.set) add("--set", change);
+  if (options.overrides.seed) add("--seed", std::to_string(*options.overrides.seed));
+  if (options.level != "medium") add("--level", options.level);
+  return text;
+}
+
+std::filesystem::path gemm_cache_file(const RunOptions& options) {
+  if (options.no_cache) return {};
+  if (options.cache) return std::filesystem::path(*options.cache) / "gemm-classes.json";
+  const char* cache = std::getenv("XDG_CACHE_HOME");
+  if (cache != nullptr && *cache != '\0')
+    return std::filesystem::path(cache) / "branchmark/gemm-classes.json";
+  const char* home = std::getenv("HOME");
+  if (home == nullptr || *home == '\0') return {};
+  return std::filesystem::path(home) / ".cache/branchmark/gemm-classes.json";
+}
+
+}  // namespace branchmark::app

@@ -1,0 +1,48 @@
+// The options that every running command shares. CLI11's description of them is the one table: parsing, help
+// and reference are made from it. Parsing touches nothing.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "branchmark/report/run_writer.hpp"
+#include "branchmark/scenario/load.hpp"
+#include "branchmark/verify/session.hpp"
+
+namespace branchmark::app {
+
+struct RunOptions {
+  std::vector<std::string> scenarios;
+  std::string device = "auto";
+  std::optional<std::string> kernels;
+  ScenarioOverrides overrides;
+  std::optional<std::string> filter;
+  bool list = false;
+  bool dry_run = false;
+  std::string level = "medium";
+  RunOutputs outputs;
+  bool force = false;
+  std::optional<std::string> cache;
+  bool no_cache = false;
+  bool quiet = false;
+  bool no_color = false;
+};
+
+// Adds the scenarios and every shared option to a command.
+void add_run_options(CLI::App& command, RunOptions& options);
+
+Level level_of(const RunOptions& options);
+// Colours on stderr: not with --no-color or NO_COLOR, nor where stderr is no terminal.
+bool wants_colour(const RunOptions& options);
+// The command line again, without what selects cases and places outputs: --filter and a key may be added to
+// it.
+std::string repeat_command(const std::string& command, const std::string& scenario,
+                           const RunOptions& options);
+// The GEMM table's place: --cache, else below XDG_CACHE_HOME or ~/.cache; empty with --no-cache.
+std::filesystem::path gemm_cache_file(const RunOptions& options);
+
+}  // namespace branchmark::app
