@@ -19,7 +19,8 @@ bool misaligned(const void* data, int64_t alignment) {
 }
 
 std::string size_text(int64_t rows, int64_t columns) {
-  return "[" + std::to_string(rows) + ", " + std::to_string(columns) + "]";
+  std::string text = "[";
+  return text.append(std::to_string(rows)).append(", ").append(std::to_string(columns)).append("]");
 }
 
 std::string found_wanted(const std::string& what, int64_t found, const std::string& wanted) {

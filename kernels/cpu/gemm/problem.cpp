@@ -32,6 +32,21 @@ void fill(const GemmRunner& runner, const bmk_matrix& out, uint64_t key) {
   compute.copy_2d(workers, copy);
 }
 
+// The second half of each row repeats the first, with the other sign where asked for. A column left over by
+// an odd number stays as it is.
+void mirror(const bmk_matrix& out, bool negated) {
+  const int64_t element_bytes = out.dtype == BMK_BF16 ? 2 : 4;
+  const int64_t half = out.columns / 2;
+  constexpr unsigned char kSign = 0x80;
+  for (int64_t row = 0; row < out.rows; ++row) {
+    auto* first = static_cast<unsigned char*>(out.data) + row * out.row_stride * element_bytes;
+    auto* second = first + half * element_bytes;
+    memcpy(second, first, static_cast<std::size_t>(half * element_bytes));
+    if (!negated) continue;
+    for (int64_t i = 1; i <= half; ++i) second[i * element_bytes - 1] ^= kSign;
+  }
+}
+
 }  // namespace
 
 GemmProblem::GemmProblem(const GemmRunner& runner, const bmk_gemm_shape& shape, int64_t rows, int64_t columns,
@@ -43,6 +58,10 @@ GemmProblem::GemmProblem(const GemmRunner& runner, const bmk_gemm_shape& shape, 
   args_.y = make_matrix(y_, rows, columns, shape.y_dtype);
   fill(runner, args_.x, 2 * seed);
   fill(runner, args_.w, 2 * seed + 1);
+  // Every sum is then zero but for the rounding of its partial sums, so that nothing hides the order they
+  // were taken in. Of plain random data one output in some 100,000 shows it after rounding to bf16.
+  mirror(args_.x, false);
+  mirror(args_.w, true);
 }
 
 const std::vector<unsigned char>& GemmProblem::run(const GemmAlgorithm& algorithm) {

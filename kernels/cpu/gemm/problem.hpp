@@ -12,7 +12,7 @@ namespace branchmark::cpu {
 class GemmProblem {
  public:
   // x is [rows, k], w [columns, k], of the types of `shape`. Values are near to normal with deviation one,
-  // rounded to bf16 whatever the type; `seed` decides them.
+  // rounded to bf16 whatever the type; `seed` decides them. Their second halves cancel the first ones.
   GemmProblem(const GemmRunner& runner, const bmk_gemm_shape& shape, int64_t rows, int64_t columns, int64_t k,
               uint64_t seed);
 
