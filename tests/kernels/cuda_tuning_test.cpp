@@ -7,6 +7,7 @@
 #include <set>
 
 #include "class_cache.hpp"
+#include "few_rows.hpp"
 #include "fingerprint.hpp"
 #include "row_table.hpp"
 
@@ -61,6 +62,57 @@ TEST(Fingerprint, OnlyOnePieceAndNoReductionIsUnsplit) {
   settings.split_k = 1;
   settings.reduction = 2;
   EXPECT_FALSE(is_unsplit(settings));
+}
+
+const FewRowsPlace kH200 = {true, 132, 2560};
+
+TEST(FewRows, NamesEverySettingAndFitsTheAbi) {
+  EXPECT_EQ(fingerprint(FewRowsSettings{FewRowsFamily::kWgmma, 64, 24, 4}),
+            "branchmark few_rows wgmma tile=64x24 cluster=4 stages=10");
+  std::set<std::string> texts;
+  const std::vector<FewRowsSettings> list = few_rows_settings(kH200);
+  for (const FewRowsSettings& settings : list) {
+    texts.insert(fingerprint(settings));
+    EXPECT_LT(fingerprint(settings).size(), 160u);
+  }
+  EXPECT_EQ(texts.size(), list.size());
+}
+
+TEST(FewRows, EveryPipelineFitsItsDevices) {
+  for (const FewRowsSettings& settings : few_rows_settings(kH200)) {
+    const int stages = few_rows_stages(settings.family, settings.tile_rows, settings.tile_columns);
+    const int bytes = stages * few_rows_stage_bytes(settings.tile_rows, settings.tile_columns);
+    EXPECT_GE(stages, 3) << fingerprint(settings);
+    EXPECT_LE(bytes, (settings.family == FewRowsFamily::kWgmma ? 226 : 99) * 1024) << fingerprint(settings);
+  }
+}
+
+TEST(FewRows, OnlyTheDeviceThatHasItRunsWgmma) {
+  FewRowsPlace place = kH200;
+  place.has_wgmma = false;
+  const std::vector<FewRowsSettings> list = few_rows_settings(place);
+  EXPECT_FALSE(list.empty());
+  for (const FewRowsSettings& settings : list) EXPECT_EQ(settings.family, FewRowsFamily::kMma);
+}
+
+TEST(FewRows, ManyColumnsLeaveOutSmallTiles) {
+  FewRowsPlace place = kH200;
+  place.columns = 18432;
+  for (const FewRowsSettings& settings : few_rows_settings(place))
+    EXPECT_GE(settings.tile_columns, settings.family == FewRowsFamily::kWgmma ? 64 : 32);
+  place.columns = 248320;
+  EXPECT_TRUE(few_rows_settings(place).empty());
+}
+
+TEST(FewRows, ServeTheirRowsAndNoMore) {
+  const FewRowsSettings wgmma = {FewRowsFamily::kWgmma, 64, 24, 4};
+  EXPECT_TRUE(serves(wgmma, 2561, 1));
+  EXPECT_TRUE(serves(wgmma, 2560, 128));
+  EXPECT_FALSE(serves(wgmma, 2560, 129));
+  const FewRowsSettings mma = {FewRowsFamily::kMma, 32, 16, 1};
+  EXPECT_TRUE(serves(mma, 2560, 32));
+  EXPECT_FALSE(serves(mma, 2560, 33));
+  EXPECT_FALSE(serves(mma, 2561, 32));
 }
 
 TEST(RowTable, TakesTheSmallestBoundThatIsNotBelow) {

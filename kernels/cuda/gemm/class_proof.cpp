@@ -11,10 +11,12 @@ namespace {
 
 // Below, at and above the tiles of every algorithm; one tile and many. The largest is the reference's own
 // size.
-constexpr std::array<std::int64_t, 6> kProofRows = {1, 17, 64, 257, 1024, 4096};
-// Only the first seed goes to the largest, which takes most of the time.
-constexpr std::int64_t kLaterSeedRows = 1024;
+constexpr std::array<std::int64_t, 7> kProofRows = {1, 17, 64, 100, 257, 1024, 4096};
+// Only the first kind of data goes to the largest, which takes most of the time.
+constexpr std::int64_t kLaterKindRows = 1024;
 constexpr std::int64_t kDigestRows = 256;
+// What a member is tried at again, the first of these that it serves.
+constexpr std::array<std::int64_t, 5> kAgainRows = {kDigestRows, 100, 64, 17, 1};
 constexpr int kNaNByte = 0xFF;  // twice, a NaN in bf16
 
 static_assert(kDigestRows <= ProvingGround::kMinRows / 2, "the smallest ground holds the digest's rows");
@@ -97,13 +99,13 @@ ClassProof prove_class(ProvingGround& ground, std::span<Algorithm> candidates) {
   std::vector<bool> ran(candidates.size(), false);
   std::vector<bool> refused(candidates.size(), false);
 
-  for (int seed = 0; seed < ProvingGround::kNumSeeds; ++seed) {
-    ground.fill(seed);
+  for (int kind = 0; kind < ProvingGround::kNumKinds; ++kind) {
+    ground.fill(kind);
     const std::int64_t limit =
-        seed == 0 ? ground.max_proof_rows() : std::min(ground.max_proof_rows(), kLaterSeedRows);
+        kind == 0 ? ground.max_proof_rows() : std::min(ground.max_proof_rows(), kLaterKindRows);
     const std::int64_t most = reference_rows(ground, fixed, limit);
     ground.multiply(Problem(shape, most), fixed, ground.reference());
-    if (seed == 0)
+    if (kind == 0)
       digest_rows(ground.reference(), std::min(most, kDigestRows), shape.n, shape.y_stride, verdicts.digest(),
                   stream);
     for (const std::int64_t rows : kProofRows) {
@@ -135,10 +137,15 @@ bool reprove_class(ProvingGround& ground, std::span<const Algorithm> candidates,
   ground.fill(0);
   ground.multiply(problem, candidates.front(), ground.reference());
   digest_rows(ground.reference(), kDigestRows, shape.n, shape.y_stride, verdicts.digest(), stream);
+  ground.fill(ProvingGround::kCancelling);
+  ground.multiply(problem, candidates.front(), ground.reference());
   for (const std::int64_t member : members) {
     const auto i = static_cast<std::size_t>(member);
-    if (!serves(ground.context(), problem, candidates[i])) return false;
-    if (!queue_comparison(ground, problem, candidates[i], verdicts.differs(i))) return false;
+    const auto rows = std::find_if(kAgainRows.begin(), kAgainRows.end(), [&](std::int64_t count) {
+      return serves(ground.context(), Problem(shape, count), candidates[i]);
+    });
+    if (rows == kAgainRows.end()) return false;
+    if (!queue_comparison(ground, Problem(shape, *rows), candidates[i], verdicts.differs(i))) return false;
   }
   verdicts.read();
   return verdicts.digest_text() == digest &&

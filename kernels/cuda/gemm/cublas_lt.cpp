@@ -126,11 +126,11 @@ std::vector<Algorithm> offered_algorithms(const LtContext& context, const Proble
   return algorithms;
 }
 
-bool serves(const LtContext& context, const Problem& problem, const Algorithm& algorithm) {
+bool serves(const LtContext& context, const Problem& problem, const cublasLtMatmulAlgo_t& algorithm) {
   cublasLtMatmulHeuristicResult_t result{};
   const cublasStatus_t status =
       cublasLtMatmulAlgoCheck(context.handle(), problem.operation(), problem.w(), problem.x(), problem.y(),
-                              problem.y(), &algorithm.handle, &result);
+                              problem.y(), &algorithm, &result);
   return status == CUBLAS_STATUS_SUCCESS && result.workspaceSize <= std::size_t{BMK_GEMM_WORKSPACE_BYTES};
 }
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "../memory.hpp"
-#include "../tuning/fingerprint.hpp"
+#include "algorithm.hpp"
 
 namespace branchmark::cuda {
 
@@ -57,13 +57,6 @@ class Problem {
   mutable cublasLtMatrixLayoutOpaque_t y_{};
 };
 
-struct Algorithm {
-  cublasLtMatmulAlgo_t handle{};
-  AlgorithmSettings settings;
-  std::string fingerprint;
-  bool in_class = false;  // proven to give the bits of the fixed algorithm
-};
-
 // Whether a search may offer algorithms that cut K into parts and add the parts in float32 afterwards. Adding
 // in place, in the order of arrival, and adding parts that were rounded to bf16 are never among the offers.
 enum class SplitK { kForbidden, kAllowed };
@@ -73,7 +66,7 @@ std::vector<Algorithm> offered_algorithms(const LtContext& context, const Proble
                                           int limit);
 
 // Whether the algorithm can serve the problem within the handle's scratch memory. Host only.
-bool serves(const LtContext& context, const Problem& problem, const Algorithm& algorithm);
+bool serves(const LtContext& context, const Problem& problem, const cublasLtMatmulAlgo_t& algorithm);
 
 // Queues the product. A size that the algorithm cannot serve after all is BMK_UNSERVED_SIZE.
 void multiply(const LtContext& context, const Problem& problem, const cublasLtMatmulAlgo_t& algorithm,

@@ -44,7 +44,7 @@ Json describe_class(const PreparedShape& shape) {
                                         [](const Algorithm& algorithm) { return algorithm.in_class; })},
           {"fixed_is_row_independent", shape.fixed_holds},
           {"from_cache", shape.from_cache},
-          {"num_seeds", ProvingGround::kNumSeeds},
+          {"num_data_kinds", ProvingGround::kNumKinds},
           {"timed_rows", bounds},
           {"num_fallbacks", shape.plan.num_fallbacks()}};
 }

@@ -67,25 +67,25 @@ ShapePlan& plan_to_run(bmk_gemm& gemm, const bmk_gemm_shape& shape) {
 }
 
 struct Choice {
-  const cublasLtMatmulAlgo_t* handle;
+  const Algorithm* algorithm;
   std::int64_t index;
 };
 
 Choice choose(const bmk_gemm& gemm, ShapePlan& plan, std::int64_t rows) {
   if (gemm.kind == BMK_GEMM_DEFAULT && !plan.is_reference()) {
     const ShapePlan::DefaultChoice& choice = plan.default_choice(gemm.context, rows);
-    return {&choice.handle, choice.index};
+    return {&choice.algorithm, choice.index};
   }
   std::int64_t index = 0;
   if (!plan.is_reference())
     index = gemm.kind == BMK_GEMM_FIXED ? plan.fixed_choice(gemm.context, rows)
                                         : plan.class_choice(gemm.context, rows);
-  return {&plan.algorithms()[static_cast<std::size_t>(index)].handle, index};
+  return {&plan.algorithms()[static_cast<std::size_t>(index)], index};
 }
 
-// `algorithm` names one of cuBLASLt's and says nothing of the reference product.
+// `algorithm` says nothing of the reference product.
 void multiply(const bmk_gemm& gemm, const bmk_gemm_shape& shape, const bmk_gemm_args& args,
-              const cublasLtMatmulAlgo_t& algorithm, cudaStream_t queue) {
+              const Algorithm& algorithm, cudaStream_t queue) {
   if (is_reference_product(shape)) return reference_gemm(args, queue);
   cuda::multiply(gemm.context, Problem(shape, args.x.rows), algorithm, args.x.data, args.w.data, args.y.data,
                  queue);
@@ -154,7 +154,7 @@ bmk_status gemm_run(bmk_gemm* gemm, bmk_stream* stream, const bmk_gemm_args* arg
     const cudaStream_t queue = activate(stream);
     const bmk_gemm_shape shape = require_product(args);
     ShapePlan& plan = plan_to_run(*gemm, shape);
-    if (args->x.rows > 0) multiply(*gemm, shape, *args, *choose(*gemm, plan, args->x.rows).handle, queue);
+    if (args->x.rows > 0) multiply(*gemm, shape, *args, *choose(*gemm, plan, args->x.rows).algorithm, queue);
   });
 }
 
@@ -194,7 +194,7 @@ bmk_status gemm_run_algorithm(bmk_gemm* gemm, bmk_stream* stream, const bmk_gemm
     if (!plan.is_reference() && !plan.serves(gemm->context, index, rows))
       fail(BMK_UNSERVED_SIZE, "the GEMM algorithm (" + algorithm.fingerprint + ") cannot serve " +
                                   size_text(shape, rows) + "; nothing ran");
-    multiply(*gemm, shape, *args, algorithm.handle, queue);
+    multiply(*gemm, shape, *args, algorithm, queue);
   });
 }
 

@@ -1,8 +1,9 @@
 // How the fastest member of a class is found for a number of rows.
 //
 // The heuristics order the members well but not perfectly, so that their first few are timed, and the closest
-// of those again. Contestants take turns, so that a change of clock meets all of them alike. Each product
-// starts with a cold cache, behind a memset that also hides the time of its launch.
+// of those again; of the module's own kernels, which the heuristics do not know, all that serve. Contestants
+// take turns, so that a change of clock meets all of them alike. Each product starts with a cold cache,
+// behind a memset that also hides the time of its launch.
 #include <algorithm>
 
 #include "class_proof.hpp"
@@ -10,7 +11,7 @@
 namespace branchmark::cuda {
 namespace {
 
-constexpr std::size_t kMaxContestants = 14;
+constexpr std::size_t kMaxOffered = 14;
 constexpr int kOffers = 64;
 constexpr int kFirstRounds = 2;
 constexpr int kFinalRounds = 5;
@@ -50,12 +51,14 @@ std::vector<Timing> pick_contestants(const ProvingGround& ground, std::span<cons
   pick(0);
   pick(previous);
   for (const Algorithm& offer : offered_algorithms(ground.context(), problem, SplitK::kForbidden, kOffers)) {
-    if (picked.size() >= kMaxContestants) break;
+    if (picked.size() >= kMaxOffered) break;
     const auto known = std::find_if(candidates.begin(), candidates.end(), [&](const Algorithm& algorithm) {
       return algorithm.fingerprint == offer.fingerprint;
     });
     if (known != candidates.end()) pick(known - candidates.begin());
   }
+  for (std::size_t i = 0; i < candidates.size(); ++i)
+    if (candidates[i].few_rows) pick(static_cast<std::int64_t>(i));
   return picked;
 }
 

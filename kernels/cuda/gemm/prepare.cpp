@@ -100,7 +100,7 @@ void prepare_shape(bmk_gemm& gemm, bmk_stream* stream, const bmk_gemm_shape& sha
                    std::span<const std::int64_t> row_counts) {
   const auto start = std::chrono::steady_clock::now();
   PreparedShape& entry = gemm.shapes.try_emplace(key_of(shape), shape).first->second;
-  if (!entry.plan.searched()) entry.plan.search(gemm.context);
+  if (!entry.plan.searched()) entry.plan.search(gemm.context, *gemm.device);
   if (!entry.plan.is_reference()) {
     ask_for_rows(gemm, entry.plan, row_counts);
     if (gemm.kind == BMK_GEMM_CLASS) prepare_class(gemm, stream, entry, row_counts);

@@ -2,6 +2,7 @@
 
 #include "../ops/ops.hpp"
 #include "class_proof.hpp"
+#include "mirror_columns.hpp"
 
 namespace branchmark::cuda {
 namespace {
@@ -21,11 +22,12 @@ struct Operands {
 };
 
 // Activations of order one with weights of order 0.03; the same with means, so that sums drift and their last
-// bits depend on the order; and a wider spread.
-constexpr std::array<Operands, ProvingGround::kNumSeeds> kOperands = {{
+// bits depend on the order; a wider spread; and the first again, to be made to cancel.
+constexpr std::array<Operands, ProvingGround::kNumKinds> kOperands = {{
     {{0x6272616E63680001, -15, 0.0f}, {0x6272616E63680002, -20, 0.0f}},
     {{0x6272616E63680003, -15, 0.5f}, {0x6272616E63680004, -20, 0.0078125f}},
     {{0x6272616E63680005, -12, 0.0f}, {0x6272616E63680006, -17, 0.0f}},
+    {{0x6272616E63680007, -15, 0.0f}, {0x6272616E63680008, -20, 0.0f}},
 }};
 
 void fill_matrix(bmk_stream* stream, const Distribution& distribution, void* data, std::int64_t rows,
@@ -70,14 +72,17 @@ void* ProvingGround::output() const noexcept {
   return static_cast<char*>(y_.data()) + max_proof_rows() * shape_.y_stride * kElementBytes;
 }
 
-void ProvingGround::fill(int seed) {
-  const Operands& operands = kOperands[static_cast<std::size_t>(seed)];
+void ProvingGround::fill(int kind) {
+  const Operands& operands = kOperands[static_cast<std::size_t>(kind)];
   fill_matrix(stream_, operands.x, x_.data(), max_rows_, shape_.k, shape_.x_stride);
   fill_matrix(stream_, operands.w, w_.data(), shape_.n, shape_.k, shape_.w_stride);
+  if (kind != kCancelling) return;
+  mirror_columns(x_.data(), max_rows_, shape_.k, shape_.x_stride, MirrorSign::kSame, stream_->handle);
+  mirror_columns(w_.data(), shape_.n, shape_.k, shape_.w_stride, MirrorSign::kTurned, stream_->handle);
 }
 
 void ProvingGround::multiply(const Problem& problem, const Algorithm& algorithm, void* y) {
-  cuda::multiply(context_, problem, algorithm.handle, x_.data(), w_.data(), y, stream_->handle);
+  cuda::multiply(context_, problem, algorithm, x_.data(), w_.data(), y, stream_->handle);
 }
 
 void ProvingGround::flush_cache() {

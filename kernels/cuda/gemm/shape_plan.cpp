@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "few_rows.hpp"
 #include "reference_gemm.hpp"
 
 namespace branchmark::cuda {
@@ -36,7 +37,7 @@ ShapePlan::ShapePlan(const bmk_gemm_shape& shape)
   num_candidates_ = 1;
 }
 
-void ShapePlan::search(const LtContext& context) {
+void ShapePlan::search(const LtContext& context, const bmk_device& device) {
   std::vector<Algorithm> unsplit =
       offered_algorithms(context, Problem(shape_, kFixedRows), SplitK::kForbidden, kUnsplitOffers);
   if (unsplit.empty())
@@ -48,6 +49,12 @@ void ShapePlan::search(const LtContext& context) {
     append_new(unsplit, offered_algorithms(context, problem, SplitK::kForbidden, kUnsplitOffers));
     for (Algorithm& offer : offered_algorithms(context, problem, SplitK::kAllowed, kSplitOffers))
       if (!is_unsplit(offer.settings)) append_new(split, {offer});
+  }
+  for (const FewRowsSettings& settings : few_rows_kernels(device, shape_.n)) {
+    Algorithm own;
+    own.few_rows = settings;
+    own.fingerprint = fingerprint(settings);
+    unsplit.push_back(std::move(own));
   }
   unsplit.front().in_class = true;
   num_candidates_ = unsplit.size();
@@ -95,7 +102,7 @@ const ShapePlan::DefaultChoice& ShapePlan::default_choice(const LtContext& conte
   if (known != default_choices_.end()) return known->second;
   std::vector<Algorithm> first = offered_algorithms(context, Problem(shape_, rows), SplitK::kAllowed, 1);
   if (first.empty()) fail(BMK_UNSERVED_SIZE, "cuBLASLt offers no algorithm for " + size_text(shape_, rows));
-  DefaultChoice choice{first.front().handle, index_of(first.front().fingerprint)};
+  DefaultChoice choice{first.front(), index_of(first.front().fingerprint)};
   if (choice.index < 0) {
     choice.index = static_cast<std::int64_t>(algorithms_.size());
     algorithms_.push_back(std::move(first.front()));

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "../tuning/row_table.hpp"
-#include "cublas_lt.hpp"
+#include "product.hpp"
 
 namespace branchmark::cuda {
 
@@ -15,7 +15,7 @@ class ShapePlan {
   // What the library itself would take at some number of rows. Kept as the library gave it: another algorithm
   // of the same fingerprint may carry other hints.
   struct DefaultChoice {
-    cublasLtMatmulAlgo_t handle{};
+    Algorithm algorithm;
     std::int64_t index = 0;  // in algorithms()
   };
 
@@ -29,9 +29,9 @@ class ShapePlan {
   bool searched() const noexcept { return searched_; }
 
   // Asks the heuristics at every standard bound. Lists the fixed algorithm first, then every other unsplit
-  // one that was offered, then the split ones. Host only. BMK_UNSERVED_SIZE where no unsplit one is offered
-  // at kFixedRows.
-  void search(const LtContext& context);
+  // one that was offered, then the module's own kernels that `device` runs, then the split ones. Host only.
+  // BMK_UNSERVED_SIZE where no unsplit one is offered at kFixedRows.
+  void search(const LtContext& context, const bmk_device& device);
 
   std::span<Algorithm> algorithms() noexcept { return algorithms_; }
   std::span<const Algorithm> algorithms() const noexcept { return algorithms_; }
