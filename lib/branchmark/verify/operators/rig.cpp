@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 
 #include "branchmark/base/bf16.hpp"
+#include "branchmark/verify/parallel.hpp"
 
 namespace branchmark::operators {
 namespace {
@@ -34,6 +36,17 @@ float load(const unsigned char* from, bmk_dtype dtype) {
   return value;
 }
 
+// Calls work(row) for each row; on several threads where that is worth them.
+template <class Work>
+void for_rows(const bmk_matrix& view, const Work& work) {
+  constexpr std::int64_t kElementsWorthThreads = 1 << 20;
+  if (view.rows * view.columns >= kElementsWorthThreads) {
+    parallel_for(view.rows, work);
+  } else {
+    for (std::int64_t row = 0; row < view.rows; ++row) work(row);
+  }
+}
+
 bmk_matrix shape(std::int64_t rows, std::int64_t columns, bmk_dtype dtype, Stride stride) {
   auto view = matrix(nullptr, rows, columns, dtype);
   view.row_stride = stride == Stride::tight ? columns : view.row_stride + kExtraStride;
@@ -60,10 +73,11 @@ DeviceMatrix::DeviceMatrix(std::shared_ptr<Context> context, const HostMatrix& h
   if (stale == Stale::large)
     for (std::size_t i = 0; i < surroundings_.size(); i += static_cast<std::size_t>(element))
       store(surroundings_.data() + i, kLarge, host.dtype);
-  for (std::int64_t row = 0; row < host.rows; ++row)
+  for_rows(view_, [&](std::int64_t row) {
     for (std::int64_t column = 0; column < host.columns; ++column)
       store(surroundings_.data() + (row * view_.row_stride + column) * element, host.at(row, column),
             host.dtype);
+  });
   buffer_ = DeviceBuffer(context_, buffer_bytes(view_));
   view_.data = buffer_.data();
   context_->copy_to_device(buffer_.data(), surroundings_.data(), buffer_.bytes());
@@ -84,31 +98,30 @@ HostMatrix DeviceMatrix::download(Verdict& verdict, const std::string& name) con
   context_->synchronize();
   const auto element = size_of(view_.dtype);
   HostMatrix host(view_.rows, view_.columns, view_.dtype);
-  std::size_t outside = 0;  // first byte not yet compared with the surroundings
-  std::size_t changed = bytes.size();
-  const auto compare_until = [&](std::size_t end) {
-    const auto first = std::mismatch(bytes.begin() + static_cast<std::ptrdiff_t>(outside),
-                                     bytes.begin() + static_cast<std::ptrdiff_t>(end),
-                                     surroundings_.begin() + static_cast<std::ptrdiff_t>(outside))
-                           .first;
-    const auto at = static_cast<std::size_t>(first - bytes.begin());
-    if (at < end) changed = std::min(changed, at);
+  // The first element outside of the matrix that changed, in rows of row_stride.
+  std::atomic<std::int64_t> changed = (view_.rows + kStaleRows) * view_.row_stride;
+  const auto compare = [&](std::int64_t from, std::int64_t to) {
+    for (auto index = from; index < to; ++index) {
+      if (std::memcmp(bytes.data() + index * element, surroundings_.data() + index * element,
+                      static_cast<std::size_t>(element)) == 0)
+        continue;
+      auto least = changed.load();
+      while (index < least && !changed.compare_exchange_weak(least, index)) continue;
+      return;
+    }
   };
-  for (std::int64_t row = 0; row < view_.rows; ++row) {
-    const auto begin = static_cast<std::size_t>(row * view_.row_stride * element);
-    compare_until(begin);
+  for_rows(view_, [&](std::int64_t row) {
+    const auto begin = row * view_.row_stride;
     for (std::int64_t column = 0; column < view_.columns; ++column)
-      host.at(row, column) =
-          load(bytes.data() + begin + static_cast<std::size_t>(column * element), host.dtype);
-    outside = begin + static_cast<std::size_t>(view_.columns * element);
-  }
-  compare_until(bytes.size());
-  if (changed < bytes.size()) {
-    const auto index = static_cast<std::int64_t>(changed) / element;
+      host.at(row, column) = load(bytes.data() + (begin + column) * element, host.dtype);
+    compare(begin + view_.columns, begin + view_.row_stride);
+  });
+  const auto end = (view_.rows + kStaleRows) * view_.row_stride;
+  compare(view_.rows * view_.row_stride, end);
+  if (const std::int64_t index = changed; index < end)
     verdict.fail("wrote_outside",
                  fmt::format("{} of [{}, {}] changed memory outside of it, at row {}, column {}", name,
                              view_.rows, view_.columns, index / view_.row_stride, index % view_.row_stride));
-  }
   return host;
 }
 

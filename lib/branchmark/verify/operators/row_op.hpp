@@ -43,8 +43,8 @@ struct RowOpCases {
 };
 
 // Adds `accuracy` over 257 rows and `row_bits` up to 1,000 rows (8,192 in a full list): the rows of calls of
-// 1, 2, 7, 64, 65, 257, ... rows, from the start, the middle and the end of the inputs, equal those of one
-// call; zero rows succeed and write nothing.
+// 1, 2, 7, 64, 65, 257, ... rows, from the start, the middle and the end of the inputs (more than 1,000 from
+// the end alone), equal those of one call; zero rows succeed and write nothing.
 void add_row_op(CaseList& list, const RowOpCases& cases);
 
 }  // namespace branchmark::operators

@@ -64,7 +64,7 @@ void add_silu_mul(CaseList& list) {
                         return std::make_unique<SiluMul>(bench, numerics, rows, columns);
                       }});
   };
-  for (const auto numerics : kAllNumerics) add(numerics, list.full() ? 12288 : 768);
+  for (const auto numerics : kAllNumerics) add(numerics, list.full() ? 4096 : 768);
   add(BMK_NUMERICS_DEFAULT, 204);
 }
 
