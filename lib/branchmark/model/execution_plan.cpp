@@ -129,9 +129,7 @@ std::int64_t release_states(const ExecutionPlan& plan, const StateCost& cost,
     }
   for (std::size_t run = 0; run < plan.runs.size(); ++run)
     if (plan.runs[run].captures) passes[last_use[run]].released.push_back(static_cast<std::int64_t>(run));
-  const auto bytes = [&](std::int64_t run) {
-    return cost.fixed_bytes + cost.bytes_per_row * run_of(plan, run).rows();
-  };
+  const auto bytes = [&](std::int64_t run) { return cost.bytes(run_of(plan, run).rows()); };
   std::int64_t alive = 0;
   std::int64_t peak = 0;
   for (const auto& pass : passes) {

@@ -40,10 +40,15 @@ struct PlannedPass {
   std::vector<std::int64_t> released;  // runs whose states no later pass reads
 };
 
-// Bytes that one captured state takes: fixed + per_row · rows of its own run.
+// Bytes that one captured state takes: fixed + per_row · rows of its own run, rounded up to the step in which
+// their memory is held.
 struct StateCost {
   std::int64_t fixed_bytes = 0;
   std::int64_t bytes_per_row = 0;
+  std::int64_t row_step = 1;
+  std::int64_t bytes(std::int64_t rows) const {
+    return fixed_bytes + (rows + row_step - 1) / row_step * row_step * bytes_per_row;
+  }
 };
 
 struct PlanOptions {

@@ -56,6 +56,13 @@ void Model::poison_scratch() {
   states_->poison_free(0xff);
 }
 
+void Model::release_memory() {
+  graph_cache_.clear();
+  scratch_.release();
+  states_->release_free();
+  input_block_.reset();
+}
+
 HiddenRows Model::forward(const Prompt& prompt, const CallOptions& options) {
   validate(prompt, limits(), "forward");
   return run_pass({{.tokens = &prompt, .wants_result = true}}, GemmKind::default_choice, options,
@@ -114,7 +121,8 @@ std::vector<HiddenRows> Model::run_plan(const ExecutionPlan& plan, const SharedO
     if (run.captures) state_rows.push_back(run.rows());
   const bool budgeted = options.max_state_bytes > 0;
   require_memory(scratch_.missing_bytes(plan.max_rows) +
-                     (budgeted ? plan.peak_state_bytes : states_->missing_bytes(state_rows)),
+                     (budgeted ? std::max<std::int64_t>(0, plan.peak_state_bytes - states_->free_bytes())
+                               : states_->missing_bytes(state_rows)),
                  "forward_shared");
   static_cast<void>(gemms_.ready(options.gemm, plan.row_counts()));
 
@@ -133,11 +141,11 @@ std::vector<HiddenRows> Model::run_plan(const ExecutionPlan& plan, const SharedO
       }
       if (run.captures)
         input.capture = states[static_cast<std::size_t>(index)] =
-            states_->acquire(input.parent, run.last, run.rows());
+            states_->acquire(input.parent, run.last, run.rows(), options.max_state_bytes);
       if (run.prompt >= 0) prompts.push_back(run.prompt);
       sequences.push_back(std::move(input));
     }
-    const auto rows = run_pass(std::move(sequences), options.gemm, {.observer = options.observer}, false);
+    const auto rows = run_pass(std::move(sequences), options.gemm, {.observer = options.observer, .hook = options.hook}, false);
     for (std::size_t i = 0; i < prompts.size(); ++i) {
       const auto begin = rows.values.begin() + static_cast<std::int64_t>(i) * rows.columns;
       results[static_cast<std::size_t>(prompts[i])] = {
@@ -217,12 +225,14 @@ HiddenRows Model::run_pass(std::vector<SequenceInput> sequences, GemmKind kind, 
   try {
     gemm = &gemms_.ready(kind, std::array{inputs.num_rows()});
     reserve(inputs);
+    if (options.hook != nullptr) options.hook->before_pass(*context_);
     if (inputs.upload(context_, input_block_, scratch_.views(inputs.num_rows()))) graph_cache_.clear();
     const bool recorded = graphs && options.observer == nullptr && !options.all_rows;
     GraphCache::Key key;
     for (const auto& run : inputs.run_rows()) key.push_back(run.num_rows);
     const bool replayed = recorded && graph_cache_.replay(key);
     if (!replayed) queue_pass(stack, *gemm, inputs, options.observer);
+    if (options.hook != nullptr) options.hook->after_pass(*context_);
     results = download_results(inputs);
     if (recorded && !replayed) graph_cache_.capture(key, [&] { queue_pass(stack, *gemm, inputs, nullptr); });
   } catch (...) {

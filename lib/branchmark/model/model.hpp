@@ -26,6 +26,7 @@
 #include "branchmark/model/graph_cache.hpp"
 #include "branchmark/model/layers.hpp"
 #include "branchmark/model/observer.hpp"
+#include "branchmark/model/pass_hook.hpp"
 #include "branchmark/model/prefix_state.hpp"
 #include "branchmark/model/prefix_tree.hpp"
 #include "branchmark/model/profile.hpp"
@@ -56,6 +57,7 @@ struct ModelOptions {
 struct CallOptions {
   bool all_rows = false;             // results hold every row of a prompt, not the last alone
   PassObserver* observer = nullptr;  // an observed call is never replayed from a graph
+  PassHook* hook = nullptr;
 };
 
 struct SharedOptions {
@@ -63,6 +65,7 @@ struct SharedOptions {
   Packing packing = Packing::packed;
   std::int64_t max_state_bytes = 0;  // 0: no budget
   PassObserver* observer = nullptr;  // runs are numbered as in the plan
+  PassHook* hook = nullptr;
 };
 
 struct WindowRequest {
@@ -124,6 +127,9 @@ class Model {
   void void_states() { states_->void_contents(); }
   // Fills scratch and unused state memory with NaN: no result may depend on what they held.
   void poison_scratch();
+  // Gives scratch, pooled states and recorded graphs back to the device: later calls allocate what they need
+  // anew. States still held stay as they are.
+  void release_memory();
 
  private:
   // Runs one packed pass and returns its result rows.

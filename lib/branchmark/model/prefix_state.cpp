@@ -8,14 +8,13 @@ namespace branchmark {
 namespace {
 
 constexpr std::int64_t kAlignment = 256;
-constexpr std::int64_t kRowStep =
-    256;  // rows parts are sized in steps of this, so that pooled ones fit again
 
 std::int64_t aligned(std::int64_t bytes) {
   return (bytes + kAlignment - 1) / kAlignment * kAlignment;
 }
 std::int64_t stepped(std::int64_t rows) {
-  return (rows + kRowStep - 1) / kRowStep * kRowStep;
+  constexpr auto kStep = StateLayout::kRowStep;
+  return (rows + kStep - 1) / kStep * kStep;
 }
 
 void* at(const DeviceBuffer& buffer, std::int64_t offset) {
@@ -68,19 +67,42 @@ void PrefixState::mark_layer(std::int64_t layer) {
 StatePool::StatePool(std::shared_ptr<Context> context, const ModelConfig& config, std::uint64_t owner)
     : context_(std::move(context)), layout_(config), num_layers_(config.num_layers()), owner_(owner) {}
 
-std::shared_ptr<PrefixState> StatePool::acquire(std::shared_ptr<const PrefixState> parent,
-                                                std::int64_t length, std::int64_t rows) {
-  Slot slot;
-  // The smallest pooled slot that is large enough, else the largest one, which then grows.
+// The smallest pooled slot that is large enough, else the largest one, which then grows.
+StatePool::Slot StatePool::take_slot(std::int64_t rows) {
   const auto by_capacity = [](const Slot& a, const Slot& b) { return a.capacity_rows < b.capacity_rows; };
   std::sort(free_.begin(), free_.end(), by_capacity);
   auto found =
       std::find_if(free_.begin(), free_.end(), [&](const Slot& s) { return s.capacity_rows >= rows; });
-  if (found == free_.end() && !free_.empty()) found = free_.end() - 1;
+  if (found == free_.end()) {
+    if (free_.empty()) return {};
+    --found;
+  }
+  Slot slot = std::move(*found);
+  free_.erase(found);
+  return slot;
+}
+
+// One of exactly the size needed, or room for it.
+StatePool::Slot StatePool::take_slot_under(std::int64_t max_bytes, std::int64_t rows) {
+  const auto found = std::find_if(free_.begin(), free_.end(),
+                                  [&](const Slot& s) { return s.capacity_rows == stepped(rows); });
+  Slot slot;
   if (found != free_.end()) {
     slot = std::move(*found);
     free_.erase(found);
   }
+  const auto needed = layout_.cost().bytes(rows) - slot.bytes();
+  while (!free_.empty() && statistics_.bytes + needed > max_bytes) {
+    statistics_.bytes -= free_.back().bytes();
+    free_.pop_back();
+  }
+  return slot;
+}
+
+std::shared_ptr<PrefixState> StatePool::acquire(std::shared_ptr<const PrefixState> parent,
+                                                std::int64_t length, std::int64_t rows,
+                                                std::int64_t max_bytes) {
+  Slot slot = max_bytes > 0 ? take_slot_under(max_bytes, rows) : take_slot(rows);
   try {
     if (slot.fixed.bytes() < layout_.fixed_bytes()) {
       slot.fixed = DeviceBuffer(context_, layout_.fixed_bytes());
@@ -142,11 +164,22 @@ std::int64_t StatePool::missing_bytes(const std::vector<std::int64_t>& rows) con
   return bytes;
 }
 
+std::int64_t StatePool::free_bytes() const {
+  std::int64_t bytes = 0;
+  for (const auto& slot : free_) bytes += slot.bytes();
+  return bytes;
+}
+
 void StatePool::poison_free(int value) {
   for (const auto& slot : free_) {
     if (slot.fixed.bytes() > 0) context_->fill(slot.fixed.data(), value, slot.fixed.bytes());
     if (slot.rows.bytes() > 0) context_->fill(slot.rows.data(), value, slot.rows.bytes());
   }
+}
+
+void StatePool::release_free() {
+  for (const auto& slot : free_) statistics_.bytes -= slot.fixed.bytes() + slot.rows.bytes();
+  free_.clear();
 }
 
 void require_resumable(const PrefixState& state, std::uint64_t owner, std::int64_t from,

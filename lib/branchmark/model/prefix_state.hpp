@@ -23,11 +23,14 @@ namespace branchmark {
 // 256] bf16.
 class StateLayout {
  public:
+  // The rows part is held in steps of this, so that a pooled one fits again.
+  static constexpr std::int64_t kRowStep = 256;
+
   explicit StateLayout(const ModelConfig& config);
 
   std::int64_t fixed_bytes() const { return fixed_bytes_; }
   std::int64_t bytes_per_row() const { return bytes_per_row_; }
-  StateCost cost() const { return {fixed_bytes_, bytes_per_row_}; }
+  StateCost cost() const { return {fixed_bytes_, bytes_per_row_, kRowStep}; }
   std::int64_t gdn_state_offset(std::int64_t gdn_layer) const { return gdn_layer * gdn_layer_bytes_; }
   std::int64_t conv_offset(std::int64_t gdn_layer) const {
     return gdn_layer * gdn_layer_bytes_ + gdn_state_bytes_;
@@ -102,23 +105,29 @@ struct StatePoolStatistics {
 };
 
 // Keeps state memory across calls; a buffer grows for a longer prefix only. Used by one thread at a time.
+// Under a limit, memory of another size than a state needs is freed rather than kept.
 class StatePool : public std::enable_shared_from_this<StatePool> {
  public:
   StatePool(std::shared_ptr<Context> context, const ModelConfig& config, std::uint64_t owner);
 
   const StateLayout& layout() const { return layout_; }
   // An incomplete state for a run of `rows` rows from `parent` (null: from the start), captured after
-  // `length` tokens.
+  // `length` tokens. With `max_bytes` (0: no limit) the pool holds no more than that while the states alive
+  // take no more, each its StateCost.
   std::shared_ptr<PrefixState> acquire(std::shared_ptr<const PrefixState> parent, std::int64_t length,
-                                       std::int64_t rows);
+                                       std::int64_t rows, std::int64_t max_bytes = 0);
   // Voids the contents of every state handed out so far.
   void void_contents() { ++generation_; }
   std::uint64_t generation() const { return generation_; }
   // Bytes that would have to be allocated to hold the given rows of states at once, beyond what is pooled.
   std::int64_t missing_bytes(const std::vector<std::int64_t>& rows) const;
+  // Bytes pooled that no state holds.
+  std::int64_t free_bytes() const;
   const StatePoolStatistics& statistics() const { return statistics_; }
   // Sets every byte of the pooled memory that no state holds: what a later state must not depend on.
   void poison_free(int value);
+  // Gives that memory back to the device.
+  void release_free();
 
  private:
   friend class PrefixState;
@@ -126,7 +135,10 @@ class StatePool : public std::enable_shared_from_this<StatePool> {
     DeviceBuffer fixed;
     DeviceBuffer rows;
     std::int64_t capacity_rows = 0;
+    std::int64_t bytes() const { return fixed.bytes() + rows.bytes(); }
   };
+  Slot take_slot(std::int64_t rows);
+  Slot take_slot_under(std::int64_t max_bytes, std::int64_t rows);
   void give_back(PrefixState& state) noexcept;
 
   std::shared_ptr<Context> context_;

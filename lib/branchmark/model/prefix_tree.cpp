@@ -14,22 +14,24 @@ namespace {
   throw Error(ErrorCode::refused, fmt::format("{}: {}", path, why));
 }
 
+void validate_row_lengths(const Tokens& tokens, const PositionRows& positions, const std::string& path) {
+  if (positions.empty()) return;
+  for (std::size_t row = 0; row < 3; ++row)
+    if (const auto entries = positions.rows[row].size(); entries != tokens.size())
+      refuse(path, fmt::format("position row {} has {} entries for {} tokens", row, entries, tokens.size()));
+}
+
 void validate_tokens(const Tokens& tokens, const PositionRows& positions, const PromptLimits& limits,
                      const std::string& path) {
   for (std::size_t i = 0; i < tokens.size(); ++i)
     if (tokens[i] < 0 || tokens[i] >= limits.vocabulary)
       refuse(path, fmt::format("token {} at index {} is outside the vocabulary of {}", tokens[i], i,
                                limits.vocabulary));
-  if (positions.empty()) return;
-  for (std::size_t row = 0; row < 3; ++row) {
-    const auto& values = positions.rows[row];
-    if (values.size() != tokens.size())
-      refuse(path,
-             fmt::format("position row {} has {} entries for {} tokens", row, values.size(), tokens.size()));
-    for (const auto value : values)
+  validate_row_lengths(tokens, positions, path);
+  for (const auto& row : positions.rows)
+    for (const auto value : row)
       if (value < 0 || value >= limits.max_positions)
         refuse(path, fmt::format("position {} is outside 0..{}", value, limits.max_positions - 1));
-  }
 }
 
 void validate_length(std::int64_t length, const PromptLimits& limits, const std::string& path) {
@@ -175,8 +177,11 @@ PrefixTree PrefixTree::from_groups(Tokens request_prefix, std::vector<PromptGrou
 }
 
 PrefixTree PrefixTree::from_prompts(std::span<const Prompt> prompts, std::vector<std::int64_t>* order) {
-  for (std::size_t i = 0; i < prompts.size(); ++i)
-    if (prompts[i].tokens.empty()) refuse(fmt::format("prompt {}", i), "an empty prompt");
+  for (std::size_t i = 0; i < prompts.size(); ++i) {
+    const auto path = fmt::format("prompt {}", i);
+    if (prompts[i].tokens.empty()) refuse(path, "an empty prompt");
+    validate_row_lengths(prompts[i].tokens, prompts[i].positions, path);
+  }
   std::vector<std::int64_t> members(prompts.size());
   std::iota(members.begin(), members.end(), 0);
   const auto less = [&](std::int64_t a, std::int64_t b) {

@@ -49,7 +49,7 @@ struct PrefixTree {
   // Finds the shared prefixes of a flat list. A prompt that is a prefix of another (or equal to it) keeps its
   // last token as a branch of its own. Prompts come out in the tree's order; `order[i]` is the index in
   // `prompts` of the tree's prompt i. Prompts with positions of their own share a prefix only where those are
-  // equal too.
+  // equal too. Throws refused for an empty prompt, and for position rows of another length than the tokens.
   static PrefixTree from_prompts(std::span<const Prompt> prompts, std::vector<std::int64_t>* order);
 };
 

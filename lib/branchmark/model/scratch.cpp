@@ -59,6 +59,12 @@ bool Scratch::reserve(std::int64_t rows, std::int64_t workspace_bytes) {
   return moved;
 }
 
+void Scratch::release() {
+  arena_.reset();
+  workspace_.reset();
+  capacity_rows_ = 0;
+}
+
 std::int64_t Scratch::missing_bytes(std::int64_t rows) const {
   const auto capacity = (rows + kRowStep - 1) / kRowStep * kRowStep;
   return capacity <= capacity_rows_ ? 0 : layout(capacity).bytes - arena_.bytes();

@@ -39,6 +39,8 @@ class Scratch {
 
   // Makes room for a pass; returns whether memory moved. The old arena is freed first.
   bool reserve(std::int64_t rows, std::int64_t workspace_bytes);
+  // Gives everything back; growths stay counted.
+  void release();
   // Bytes that `reserve` would allocate beyond what it frees.
   std::int64_t missing_bytes(std::int64_t rows) const;
   ScratchViews views(std::int64_t rows) const;
