@@ -72,7 +72,7 @@ class Builder : public nlohmann::json_sax<Json> {
       // The element of an array that is being read is in it only once it has been opened.
       const std::size_t size = frame.container->size();
       if (frame.container->is_array())
-        pointer += "/" + std::to_string(&frame == &frames_.back() ? size : size - 1);
+        pointer += fmt::format("/{}", &frame == &frames_.back() ? size : size - 1);
       else if (frame.has_key)
         pointer += "/" + frame.key;
     }

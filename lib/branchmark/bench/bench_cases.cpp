@@ -1,0 +1,127 @@
+#include "branchmark/bench/bench_cases.hpp"
+
+#include <fmt/format.h>
+
+#include "branchmark/base/error.hpp"
+#include "branchmark/bench/bench_record.hpp"
+
+namespace branchmark {
+namespace {
+
+using RunPointer = std::shared_ptr<BenchRun>;
+
+class CaseList {
+ public:
+  CaseList(const std::shared_ptr<Session>& session, BenchOptions options)
+      : run_(std::make_shared<BenchRun>(session, std::move(options))),
+        bench_(*session->scenario().bench),
+        execution_(session->scenario().execution),
+        seed_(prompt_seed(session->scenario())) {}
+
+  std::vector<Case> make() {
+    ceilings();
+    for (const auto tokens : bench_.single_tokens) single(tokens);
+    if (bench_.shared)
+      for (const auto prefix : bench_.shared->prefix_tokens)
+        for (const auto branches : bench_.shared->branches)
+          for (const auto branch_tokens : bench_.shared->branch_tokens)
+            shared({prefix, branches, branch_tokens});
+    return std::move(cases_);
+  }
+
+ private:
+  void add(const std::string& block, std::string check, Parameters parameters,
+           std::function<void(CaseRecord&)> run) {
+    cases_.push_back({.check = std::move(check),
+                      .parameters = std::move(parameters),
+                      .skip_reason = "",
+                      .run = std::move(run),
+                      .planned_s = [run = run_, block] { return run->planned_s(block); }});
+  }
+
+  void ceilings() {
+    for (const auto* kind : {"product", "copy"})
+      add("", "ceiling", {{"kind", kind}},
+          [run = run_, product = std::string_view(kind) == "product"](CaseRecord& record) {
+            record_ceiling(record, run->device(), product);
+          });
+  }
+
+  void single(std::int64_t tokens) {
+    const auto add_way = [&](Way way, GemmKind gemm, GraphMode graph) {
+      const WorkloadSpec spec{way, gemm, graph, {.prefix_tokens = 0, .branches = 1, .branch_tokens = tokens}};
+      add("single", "single",
+          {{"tokens", tokens},
+           {"entry", name_of(way)},
+           {"gemm", name_of(gemm)},
+           {"graph", name_of(graph)},
+           {"seed", seed_}},
+          [run = run_, request = run_->want("single", spec)](CaseRecord& record) {
+            record_single(record, *run, *request);
+          });
+    };
+    for (const auto graph : execution_.graph) add_way(Way::forward, GemmKind::default_choice, graph);
+    // Eager in every setting, so there is no second case with graphs on.
+    for (const auto gemm : execution_.gemm) add_way(Way::forward_fixed, gemm, GraphMode::off);
+  }
+
+  void shared(const PromptsShape& shape) {
+    const auto block = fmt::format("shared, prefix {}", shape.prefix_tokens);
+    const auto add_way = [&](const char* way, const WorkloadSpec& spec) {
+      add(block, "shared",
+          {{"prefix", shape.prefix_tokens},
+           {"branches", shape.branches},
+           {"branch_tokens", shape.branch_tokens},
+           {"way", way},
+           {"gemm", name_of(spec.gemm)},
+           {"seed", seed_}},
+          [run = run_, shape, request = run_->want(block, spec)](CaseRecord& record) {
+            record_shared(record, *run, *request, shape);
+          });
+    };
+    constexpr auto kClass = GemmKind::fastest_of_class;
+    auto one = shape;
+    one.branches = 1;
+    add_way("packed", {Way::packed, kClass, GraphMode::off, shape});
+    add_way("per_branch", {Way::per_branch, kClass, GraphMode::off, shape});
+    add_way("alone_forward", {Way::forward, GemmKind::default_choice, GraphMode::off, one});
+    add_way("alone_fixed", {Way::forward_fixed, kClass, GraphMode::off, one});
+  }
+
+  RunPointer run_;
+  const ScenarioBench& bench_;
+  const ScenarioExecution& execution_;
+  std::uint64_t seed_;
+  std::vector<Case> cases_;
+};
+
+void require_bench(const Session& session) {
+  const auto& bench = session.scenario().bench;
+  if (!bench)
+    throw Error(
+        ErrorCode::usage,
+        "/bench: missing; expected what bench is to time, an object with single_tokens, shared or both");
+  const auto limit = session.config().max_positions;
+  const auto require = [&](const std::string& pointer, std::int64_t tokens) {
+    if (tokens > limit)
+      throw Error(ErrorCode::usage,
+                  fmt::format("{}: found a prompt of {} tokens, expected at most the {} of {}", pointer,
+                              tokens, limit, session.config().name));
+  };
+  for (std::size_t i = 0; i < bench->single_tokens.size(); ++i)
+    require(fmt::format("/bench/single_tokens/{}", i), bench->single_tokens[i]);
+  if (!bench->shared) return;
+  for (std::size_t i = 0; i < bench->shared->prefix_tokens.size(); ++i)
+    for (const auto branch_tokens : bench->shared->branch_tokens)
+      require(fmt::format("/bench/shared/prefix_tokens/{}", i),
+              bench->shared->prefix_tokens[i] + branch_tokens);
+}
+
+}  // namespace
+
+std::vector<Case> bench_cases(const std::shared_ptr<Session>& session, BenchOptions options) {
+  require_bench(*session);
+  return CaseList(session, std::move(options)).make();
+}
+
+}  // namespace branchmark

@@ -1,0 +1,87 @@
+#include "branchmark/bench/stage_timer.hpp"
+
+#include <numeric>
+#include <utility>
+
+namespace branchmark {
+
+std::string_view name_of(Stage stage) {
+  switch (stage) {
+    case Stage::gemm:
+      return "gemm";
+    case Stage::gdn:
+      return "gdn";
+    case Stage::attention:
+      return "attention";
+    case Stage::elementwise:
+      return "elementwise";
+  }
+  return "gemm";
+}
+
+// The last op of each stretch, of those that observer.hpp lists.
+StageMark stage_mark(std::string_view op) {
+  if (op == "mixer_input" || op == "mixer_output" || op == "gate_up" || op == "down")
+    return {Stage::gemm, true};
+  if (op == "gated_rms_norm") return {Stage::gdn, true};
+  if (op == "gated_attention") return {Stage::attention, true};
+  if (op == "layer_input" || op == "post_norm" || op == "silu_mul") return {Stage::elementwise, true};
+  return {};
+}
+
+double StageTimes::sum_ns() const {
+  return std::accumulate(ns.begin(), ns.end(), 0.0);
+}
+
+StageTimer::StageTimer(std::shared_ptr<Context> context, StreamFiller& filler, double filler_ns)
+    : context_(std::move(context)), filler_(filler), filler_ns_(filler_ns) {}
+
+std::size_t StageTimer::record() {
+  if (num_events_ == events_.size()) events_.emplace_back(context_);
+  events_[num_events_].record();
+  return num_events_++;
+}
+
+void StageTimer::end_stage(Stage stage) {
+  const auto end = record();
+  stages_.push_back({stage, stage_begin_, end});
+  stage_begin_ = record();
+}
+
+void StageTimer::before_pass(Context&) {
+  filler_.occupy(filler_ns_);
+  const auto begin = record();
+  passes_.emplace_back(begin, begin);
+}
+
+void StageTimer::begin_pass(const std::vector<RunRows>&) {
+  stage_begin_ = record();
+}
+
+bool StageTimer::wants(std::int64_t, std::string_view op) const {
+  return stage_mark(op).ends_here;
+}
+
+void StageTimer::observe(Context&, std::int64_t, std::string_view op, const bmk_matrix&) {
+  end_stage(stage_mark(op).stage);
+}
+
+void StageTimer::after_pass(Context&) {
+  // The last norm and the gathering of result rows.
+  const auto end = record();
+  stages_.push_back({Stage::elementwise, stage_begin_, end});
+  passes_.back().second = end;
+}
+
+StageTimes StageTimer::take() {
+  StageTimes times;
+  for (const auto& span : stages_)
+    times.ns[static_cast<std::size_t>(span.stage)] += events_[span.end].elapsed_ns_since(events_[span.begin]);
+  for (const auto& [begin, end] : passes_) times.whole_ns += events_[end].elapsed_ns_since(events_[begin]);
+  stages_.clear();
+  passes_.clear();
+  num_events_ = 0;
+  return times;
+}
+
+}  // namespace branchmark
