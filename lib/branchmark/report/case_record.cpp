@@ -50,6 +50,7 @@ Json metric_to_json(const Metric& metric) {
     json["samples"].push_back(number_or_null(sample));
     if (std::isfinite(sample)) sorted.push_back(sample);
   }
+  if (metric.derived) json["derived"] = true;
   const std::size_t missing = metric.samples.size() - sorted.size();
   if (metric.samples.empty()) {
     json["null_reasons"] = {{"median", "no samples"}};
@@ -63,6 +64,8 @@ Json metric_to_json(const Metric& metric) {
       json["p10"] = quantile(sorted, 0.1);
       json["p90"] = quantile(sorted, 0.9);
     }
+    if (const auto interval = median_interval(sorted))
+      json["interval"] = {{"low", interval->low}, {"high", interval->high}};
   }
   return json;
 }
@@ -79,6 +82,9 @@ Metric metric_from_json(const JsonView& view) {
   if (const JsonView median = view.at("median"); !median.is_null()) median.real();
   for (const char* name : {"p10", "p90"})
     if (const auto percentile = view.find(name)) percentile->real();
+  if (const auto interval = view.find("interval"))
+    for (const char* name : {"low", "high"}) interval->at(name).real();
+  if (const auto derived = view.find("derived")) metric.derived = derived->boolean();
   if (const auto reasons = view.find("null_reasons"))
     for (const std::string& name : reasons->keys()) reasons->at(name).string();
   return metric;

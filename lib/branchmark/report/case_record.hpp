@@ -26,6 +26,7 @@ struct Metric {
   std::string unit;  // "1" for a ratio, "ns", "bytes", "tokens", "ulp"
   Better better = Better::none;
   std::vector<double> samples;  // finite or not; what is not finite is written as null, with a reason
+  bool derived = false;         // computed from samples of something else
 };
 
 // Something that a person should read: what was found, and what to do.

@@ -41,6 +41,27 @@ DeviceInfo describe_device(const bmk_device_info& info) {
   return device;
 }
 
+Json describe_counters(TelemetrySource& telemetry) {
+  const auto reading = telemetry.read();
+  Json json = {{"source", telemetry.name()}};
+  const auto put = [&](const char* name, const auto& value) { json[name] = value ? Json(*value) : Json(); };
+  put("sm_clock_mhz", reading.sm_clock_mhz);
+  put("memory_clock_mhz", reading.memory_clock_mhz);
+  put("temperature_celsius", reading.temperature_celsius);
+  put("power_w", reading.power_w);
+  put("power_limit_w", reading.power_limit_w);
+  put("energy_joules", reading.energy_joules);
+  put("utilisation_share", reading.utilisation_share);
+  put("throttle_reasons", reading.throttle_reasons);
+  put("ecc_corrected", reading.ecc_corrected);
+  put("ecc_uncorrected", reading.ecc_uncorrected);
+  put("remapped_rows_corrected", reading.remapped_rows_corrected);
+  put("remapped_rows_uncorrected", reading.remapped_rows_uncorrected);
+  put("other_processes", reading.other_processes);
+  if (!reading.null_reasons.empty()) json["null_reasons"] = reading.null_reasons;
+  return json;
+}
+
 KernelsInfo describe_kernels(const KernelLibrary& library) {
   return {library.path().string(), library.table().abi_version, library.table().build_id,
           sha256_hex(read_file(library.path()))};

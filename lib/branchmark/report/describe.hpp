@@ -4,6 +4,7 @@
 #include <string>
 
 #include "branchmark/device/kernel_library.hpp"
+#include "branchmark/device/telemetry.hpp"
 #include "branchmark/model/config.hpp"
 #include "branchmark/report/report.hpp"
 #include "branchmark/scenario/scenario.hpp"
@@ -11,6 +12,9 @@
 namespace branchmark {
 
 DeviceInfo describe_device(const bmk_device_info& info);
+
+// A reading of the device's counters, what is unknown being null with its reason. Throws what reading does.
+Json describe_counters(TelemetrySource& telemetry);
 
 // Reads the module's file for its digest. Throws io.
 KernelsInfo describe_kernels(const KernelLibrary& library);

@@ -22,9 +22,9 @@ namespace {
 // threads and their places, and the variants of libm that the loader picks.
 constexpr std::array<std::string_view, 9> kPrefixes = {"CUBLAS", "CUDA_", "CUDNN_", "OMP_",       "GOMP_",
                                                        "KMP_",   "MKL_",  "NCCL_",  "BRANCHMARK_"};
-constexpr std::array<std::string_view, 6> kNames = {"NVIDIA_TF32_OVERRIDE", "NVIDIA_VISIBLE_DEVICES",
+constexpr std::array<std::string_view, 5> kNames = {"NVIDIA_TF32_OVERRIDE", "NVIDIA_VISIBLE_DEVICES",
                                                     "OPENBLAS_NUM_THREADS", "OPENBLAS_CORETYPE",
-                                                    "LD_BIND_NOW",          "GLIBC_TUNABLES"};
+                                                    "GLIBC_TUNABLES"};
 
 // The value of the first "name<separator>value" line, without quotes and outer blanks.
 std::optional<std::string> field_of(const char* file, std::string_view name, char separator) {
@@ -58,7 +58,8 @@ std::string redacted_argument(std::string text) {
   if (const auto scheme = text.find("://"); scheme != std::string::npos) {
     const auto host = scheme + 3;
     const auto at = text.find('@', host);
-    if (at != std::string::npos && at < text.find('/', host)) text.replace(host, at - host, "***");
+    if (at != std::string::npos && at < text.find('/', host))
+      text = text.substr(0, host) + "***" + text.substr(at);
   }
   const char* home = std::getenv("HOME");
   const std::string folder = home ? home : "";
@@ -68,7 +69,7 @@ std::string redacted_argument(std::string text) {
     const std::size_t end = at + folder.size();
     const bool starts = at == 0 || text[at - 1] == '=' || text[at - 1] == '"' || text[at - 1] == ':';
     if (starts && (end == text.size() || text[end] == '/' || text[end] == '"'))
-      text.replace(at, folder.size(), "~");
+      text = text.substr(0, at) + "~" + text.substr(end);
   }
   return text;
 }

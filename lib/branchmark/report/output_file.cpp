@@ -83,6 +83,18 @@ void check_output(const std::string& path, Replace replace) {
     refuse_existing(path);
 }
 
+void refuse_shared_paths(const std::vector<std::string>& paths) {
+  const auto same = [](const std::string& a, const std::string& b) {
+    if (is_written_in_place(a) || is_written_in_place(b)) return a == b && a == "-";
+    return fs::weakly_canonical(fs::absolute(a)) == fs::weakly_canonical(fs::absolute(b));
+  };
+  for (std::size_t i = 0; i < paths.size(); ++i)
+    for (std::size_t j = 0; j < i; ++j)
+      if (same(paths[i], paths[j]))
+        throw Error(ErrorCode::usage,
+                    fmt::format("output {}: named for two outputs, expected a path for each", paths[i]));
+}
+
 void ignore_write_signals() {
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);

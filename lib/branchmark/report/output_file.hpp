@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace branchmark {
 
@@ -24,6 +25,9 @@ bool is_written_in_place(const std::string& path);
 
 // Throws usage where open_output would refuse to replace. Opens, makes and removes nothing.
 void check_output(const std::string& path, Replace replace);
+
+// Throws usage where one path is named for two outputs; devices and pipes other than stdout may be.
+void refuse_shared_paths(const std::vector<std::string>& paths);
 
 // Makes a failed write an error that can be reported, where the system would end the process (a closed pipe,
 // a file-size limit). Called once, by main.

@@ -73,25 +73,6 @@ Json host_json(const HostInfo& host) {
   return fields.take();
 }
 
-Json device_json(const DeviceInfo& device) {
-  Fields fields(device.null_reasons);
-  fields.put("name", device.name);
-  fields.put("is_cpu", device.is_cpu);
-  fields.put("uuid", device.uuid);
-  fields.put("pci_id", device.pci_id);
-  fields.put("architecture", device.architecture);
-  fields.put("multiprocessors", device.multiprocessors);
-  fields.put("memory_bytes", device.memory_bytes);
-  fields.put("l2_bytes", device.l2_bytes);
-  fields.put("driver", device.driver);
-  fields.put("cuda_runtime", device.cuda_runtime);
-  fields.put("cublaslt", device.cublaslt);
-  fields.put("ecc", device.ecc);
-  fields.put("mig", device.mig);
-  fields.put("power_limit_w", device.power_limit_w);
-  return fields.take();
-}
-
 Json model_json(const ModelInfo& model) {
   return {{"name", model.name},
           {"source", model.source},
@@ -137,6 +118,25 @@ Report begin_report(std::string command, std::string scenario_name, const std::v
   return report;
 }
 
+Json to_json(const DeviceInfo& device) {
+  Fields fields(device.null_reasons);
+  fields.put("name", device.name);
+  fields.put("is_cpu", device.is_cpu);
+  fields.put("uuid", device.uuid);
+  fields.put("pci_id", device.pci_id);
+  fields.put("architecture", device.architecture);
+  fields.put("multiprocessors", device.multiprocessors);
+  fields.put("memory_bytes", device.memory_bytes);
+  fields.put("l2_bytes", device.l2_bytes);
+  fields.put("driver", device.driver);
+  fields.put("cuda_runtime", device.cuda_runtime);
+  fields.put("cublaslt", device.cublaslt);
+  fields.put("ecc", device.ecc);
+  fields.put("mig", device.mig);
+  fields.put("power_limit_w", device.power_limit_w);
+  return fields.take();
+}
+
 Json header_to_json(const Report& report) {
   std::map<std::string, std::string> reasons = report.null_reasons;
   for (const char* name : {"exit", "ended_at"}) reasons.try_emplace(name, "the run has not ended");
@@ -160,7 +160,7 @@ Json header_to_json(const Report& report) {
   fields.put("argv", report.argv);
   fields.put("environment", report.environment);
   fields.put("host", host_json(report.host));
-  fields.put("device", as_json(report.device, device_json));
+  fields.put("device", as_json<DeviceInfo>(report.device, to_json));
   fields.put("device_before", report.device_before);
   fields.put("device_after", report.device_after);
   fields.put("model", as_json(report.model, model_json));

@@ -105,6 +105,7 @@ struct Report {
 // A report with what is known before anything has run: identity, time, tool, host, environment.
 Report begin_report(std::string command, std::string scenario_name, const std::vector<std::string>& argv);
 
+Json to_json(const DeviceInfo& device);
 // Everything but the cases.
 Json header_to_json(const Report& report);
 Json to_json(const Report& report);

@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "branchmark/base/error.hpp"
+#include "branchmark/report/annotations.hpp"
 #include "branchmark/report/host.hpp"
 #include "branchmark/report/junit.hpp"
 #include "branchmark/report/markdown.hpp"
@@ -23,18 +24,6 @@ std::string journal_beside(const std::string& report) {
   return path.string() + std::string(kJournalSuffix);
 }
 
-void refuse_shared_paths(const std::vector<std::string>& paths) {
-  const auto same = [](const std::string& a, const std::string& b) {
-    if (is_written_in_place(a) || is_written_in_place(b)) return a == b && a == "-";
-    return fs::weakly_canonical(fs::absolute(a)) == fs::weakly_canonical(fs::absolute(b));
-  };
-  for (std::size_t i = 0; i < paths.size(); ++i)
-    for (std::size_t j = 0; j < i; ++j)
-      if (same(paths[i], paths[j]))
-        throw Error(ErrorCode::usage,
-                    fmt::format("output {}: named for two outputs, expected a path for each", paths[i]));
-}
-
 }  // namespace
 
 RunWriter::RunWriter(Report report, const RunOutputs& outputs)
@@ -47,6 +36,7 @@ RunWriter::RunWriter(Report report, const RunOutputs& outputs)
   std::vector<std::string> paths = {report_path_, journal_path_};
   if (outputs.junit) paths.push_back(*outputs.junit);
   if (outputs.markdown) paths.push_back(*outputs.markdown);
+  if (outputs.annotations) paths.push_back(*outputs.annotations);
   refuse_shared_paths(paths);
   // All before any: with one of them refused, no other may have been replaced.
   for (const std::string& path : paths) check_output(path, outputs.replace);
@@ -57,6 +47,7 @@ RunWriter::RunWriter(Report report, const RunOutputs& outputs)
   report_file_ = open(report_path_);
   if (outputs.junit) junit_file_ = open(*outputs.junit);
   if (outputs.markdown) markdown_file_ = open(*outputs.markdown);
+  if (outputs.annotations) annotations_file_ = open(*outputs.annotations);
   journal_.emplace(OutputFile::open(journal_path_, OutputKind::growing, outputs.replace), report_);
 }
 
@@ -95,6 +86,7 @@ Exit RunWriter::finish(bool ran_to_end) {
   // The report comes last: what it says of the exit includes how the others fared.
   write_text(junit_file_, junit_text);
   write_text(markdown_file_, markdown_text);
+  write_text(annotations_file_, github_annotations);
   attempt([&] { journal_->end(report_); });
   const Exit before = *report_.exit;
   attempt([&] {
@@ -113,6 +105,7 @@ void RunWriter::abandon() noexcept {
   report_file_.reset();
   junit_file_.reset();
   markdown_file_.reset();
+  annotations_file_.reset();
 }
 
 }  // namespace branchmark

@@ -1,7 +1,8 @@
 // The outputs of a run, in one hand: opened before any device work, written while the run goes on, completed
 // at its end. Used by one thread.
 //
-//   RunWriter writer(begin_report(...), outputs);      // refuses or fails before anything is touched
+//   Report report = begin_report(...);                 // then its level, scenario
+//   RunWriter writer(std::move(report), outputs);      // refuses or fails before anything is touched
 //   writer.report().device = ...; writer.update();     // what becomes known later
 //   writer.record(std::move(case_record));             // on disk when this returns
 //   writer.verdict().add(kExitInconclusive, "...");    // what no case says
@@ -25,6 +26,7 @@ struct RunOutputs {
   std::optional<std::string> journal;  // absent: beside the report
   std::optional<std::string> junit;
   std::optional<std::string> markdown;
+  std::optional<std::string> annotations;  // for GitHub
   Replace replace = Replace::refuse;
 };
 
@@ -66,6 +68,7 @@ class RunWriter {
   std::optional<OutputFile> report_file_;
   std::optional<OutputFile> junit_file_;
   std::optional<OutputFile> markdown_file_;
+  std::optional<OutputFile> annotations_file_;
   std::optional<JournalWriter> journal_;
 };
 
