@@ -16,6 +16,8 @@ struct Case {
   Parameters parameters;
   std::string skip_reason;  // empty, or one of the closed list: "graph_unsupported", ...
   std::function<void(CaseRecord&)> run;
+  // Asked right before it runs: how long that will take. Absent: about as long as the others.
+  std::function<double()> planned_s = {};
 
   std::string key() const { return case_key(check, parameters); }
 };

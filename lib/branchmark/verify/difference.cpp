@@ -7,24 +7,23 @@
 namespace branchmark {
 namespace {
 
-// The layer whose ops produced the first stream that differs.
-std::int64_t producing_layer(const Difference& stream) {
-  return stream.layer - 1;
+std::optional<Difference> compare(const TracedSide& left, const TracedSide& right, const Trace& empty) {
+  auto left_trace = empty;
+  auto right_trace = empty;
+  const auto left_runs = left.run(left_trace);
+  const auto right_runs = right.run(right_trace);
+  return first_difference(left_trace, left_runs, right_trace, right_runs);
 }
 
+// The first stream that differs bounds the search. Where an op differs in few values the residual stream may
+// round that away, so the layers before the one that produced the stream are looked at too.
 std::optional<Difference> locate(const TracedSide& left, const TracedSide& right) {
-  auto left_streams = Trace::of_streams();
-  auto right_streams = Trace::of_streams();
-  const auto left_runs = left.run(left_streams);
-  const auto right_runs = right.run(right_streams);
-  const auto stream = first_difference(left_streams, left_runs, right_streams, right_runs);
+  const auto stream = compare(left, right, Trace::of_streams());
   if (!stream) return std::nullopt;
-  auto left_ops = Trace::of_layer(producing_layer(*stream));
-  auto right_ops = Trace::of_layer(producing_layer(*stream));
-  const auto left_op_runs = left.run(left_ops);
-  const auto right_op_runs = right.run(right_ops);
-  const auto op = first_difference(left_ops, left_op_runs, right_ops, right_op_runs);
-  return op ? op : stream;
+  const auto producing_layer = stream->layer - 1;
+  for (auto layer = std::min<std::int64_t>(0, producing_layer); layer <= producing_layer; ++layer)
+    if (const auto op = compare(left, right, Trace::of_layer(layer))) return op;
+  return stream;
 }
 
 }  // namespace

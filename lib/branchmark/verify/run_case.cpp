@@ -23,6 +23,7 @@ constexpr EssentialWitness kEssential[] = {
     {"shared_equals_fixed", "states_captured", "no prefix of 64 tokens or more was shared"},
     {"packed_equals_per_branch", "states_captured", "no prefix of 64 tokens or more was shared"},
     {"batch_equals_alone", "prompts_compared", "no prompt was compared"},
+    {"graph_equals_eager", "captures_and_replays", "no graph was captured or replayed"},
     {"repeated", "prompts_compared", "no prompt was compared"},
     {"reordered", "prompts_compared", "no prompt was compared"},
     {"interleaved", "prompts_compared", "no prompt was compared"},
