@@ -26,10 +26,22 @@ Exit run(int argc, char** argv) {
       "Qualifies a device, driver and kernel build for shared-prefix inference of the Qwen3.5 hybrid text "
       "backbone.\n\n"
       "Example: branchmark qualify smoke");
+  app.name("branchmark");
+  app.footer(
+      "A run prints its verdict, where its report lies, and last its exit code: 0 passed; 1 a check failed; 2 "
+      "wrong use;\n"
+      "3 no verdict; 4 nothing eligible here; 5 hardware fault; 6 an input or output failed; 7 a case hung; 70 "
+      "a fault of\n"
+      "branchmark; 128+n ended by signal n. Each finding says what was found and what to do, and names the "
+      "command that\n"
+      "repeats its case alone.");
   app.set_version_flag("--version", version_text());
   app.require_subcommand(1);
-  const std::vector<branchmark::app::Command> commands = {branchmark::app::add_qualify(app),
-                                                          branchmark::app::add_parity(app)};
+  // In the order in which --help lists them.
+  const std::vector<branchmark::app::Command> commands = {
+      branchmark::app::add_qualify(app),  branchmark::app::add_bench(app),  branchmark::app::add_parity(app),
+      branchmark::app::add_plan(app),     branchmark::app::add_report(app), branchmark::app::add_devices(app),
+      branchmark::app::add_reference(app)};
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& asked) {

@@ -3,10 +3,20 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <charconv>
 #include <cstdlib>
 
 namespace branchmark::app {
 namespace {
+
+// A number of seconds, as text: above 0, at most ten years.
+std::string check_seconds(const std::string& text) {
+  double seconds = 0;
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, seconds);
+  if (error == std::errc() && stop == end && seconds > 0 && seconds <= 3e8) return "";
+  return fmt::format("found \"{}\", expected a number of seconds above 0", text);
+}
 
 // A word as a shell takes it.
 std::string quoted(const std::string& word) {
@@ -63,24 +73,52 @@ void add_run_options(CLI::App& command, RunOptions& options) {
       ->type_name("FILE");
   command.add_option("--journal", options.outputs.journal, "Where the journal goes [beside the report]")
       ->type_name("FILE");
-  command.add_option("--junit", options.outputs.junit, "Also write JUnit XML")->type_name("FILE");
-  command.add_option("--markdown", options.outputs.markdown, "Also write Markdown; - is stdout")
-      ->type_name("FILE");
-  command.add_flag("--force", options.force, "Replace existing outputs");
+  add_rendering_options(command, options.outputs, options.force);
+  command
+      .add_option("--case-timeout", options.case_timeout_s,
+                  "A case that takes longer is killed and is a timeout; opening the device and the model may "
+                  "take ten times as long [30 times the planned time, which is that of the longest case so "
+                  "far, and at least 120]")
+      ->check(check_seconds)
+      ->type_name("S");
+  command
+      .add_option("--time-budget", options.time_budget_s,
+                  "No case begins after so many seconds; what is left makes the run inconclusive")
+      ->check(check_seconds)
+      ->type_name("S");
+  command.add_flag("--in-process", options.in_process,
+                   "Run the cases in this process, for a debugger: no timeout, and a crash ends the run");
   command.add_option("--cache", options.cache, "Where proven GEMM tables are kept [the user's cache folder]")
       ->type_name("DIR");
   command.add_flag("--no-cache", options.no_cache, "Keep no GEMM tables");
-  command.add_flag("--quiet", options.quiet, "No line per case, only the verdict");
-  command.add_flag("--no-color", options.no_color, "No colours (also with NO_COLOR set)");
+  add_terminal_options(command, options.quiet, options.no_color);
+}
+
+void add_rendering_options(CLI::App& command, RunOutputs& outputs, bool& force) {
+  command.add_option("--junit", outputs.junit, "Also write JUnit XML; - is stdout")->type_name("FILE");
+  command.add_option("--markdown", outputs.markdown, "Also write Markdown; - is stdout")->type_name("FILE");
+  command
+      .add_option_function<std::string>(
+          "--annotations", [&outputs](const std::string&) { outputs.annotations = "-"; },
+          "Also write findings to stdout as a CI server shows them beside the code: github")
+      ->check(CLI::IsMember({"github"}))
+      ->type_name("FORM");
+  command.add_flag("--force", force, "Replace existing outputs");
+}
+
+void add_terminal_options(CLI::App& command, bool& quiet, bool& no_color) {
+  command.add_flag("--quiet", quiet, "No line per case, only the verdict");
+  command.add_flag("--no-color", no_color, "No colours (also with NO_COLOR set)");
 }
 
 Level level_of(const RunOptions& options) {
   return options.level == "quick" ? Level::quick : options.level == "long" ? Level::full : Level::medium;
 }
 
-bool wants_colour(const RunOptions& options) {
+Colour colour_for(bool no_color) {
   const char* variable = std::getenv("NO_COLOR");
-  return !options.no_color && (variable == nullptr || *variable == '\0') && isatty(STDERR_FILENO) != 0;
+  const bool wanted = !no_color && (variable == nullptr || *variable == '\0') && isatty(STDERR_FILENO) != 0;
+  return wanted ? Colour::ansi : Colour::none;
 }
 
 std::string repeat_command(const std::string& command, const std::string& scenario,

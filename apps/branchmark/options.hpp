@@ -9,6 +9,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "branchmark/report/human.hpp"
 #include "branchmark/report/run_writer.hpp"
 #include "branchmark/scenario/load.hpp"
 #include "branchmark/verify/session.hpp"
@@ -28,16 +29,23 @@ struct RunOptions {
   bool force = false;
   std::optional<std::string> cache;
   bool no_cache = false;
+  std::optional<double> case_timeout_s;  // absent: see CaseLimits
+  std::optional<double> time_budget_s;
+  bool in_process = false;
   bool quiet = false;
   bool no_color = false;
 };
 
 // Adds the scenarios and every shared option to a command.
 void add_run_options(CLI::App& command, RunOptions& options);
+// Where renderings of a report go, and --force.
+void add_rendering_options(CLI::App& command, RunOutputs& outputs, bool& force);
+// --quiet and --no-color.
+void add_terminal_options(CLI::App& command, bool& quiet, bool& no_color);
 
 Level level_of(const RunOptions& options);
-// Colours on stderr: not with --no-color or NO_COLOR, nor where stderr is no terminal.
-bool wants_colour(const RunOptions& options);
+// For stderr: none with --no-color or NO_COLOR, nor where stderr is no terminal.
+Colour colour_for(bool no_color);
 // The command line again, without what selects cases and places outputs: --filter and a key may be added to
 // it.
 std::string repeat_command(const std::string& command, const std::string& scenario,

@@ -3,175 +3,179 @@
 #include <fmt/format.h>
 
 #include <cstdio>
-#include <cstdlib>
-#include <regex>
 
-#include "branchmark/device/select.hpp"
 #include "branchmark/report/describe.hpp"
-#include "branchmark/report/human.hpp"
 #include "branchmark/verify/run_case.hpp"
+#include "case_loop.hpp"
+#include "progress.hpp"
+#include "supervisor.hpp"
 
 namespace branchmark::app {
 namespace {
 
-void say(const std::string& text) {
-  std::fputs(text.c_str(), stderr);
-}
+using Clock = std::chrono::steady_clock;
 
-std::int64_t threads_wanted() {
-  const char* text = std::getenv("BRANCHMARK_THREADS");
-  if (text == nullptr || *text == '\0') return 0;
-  char* end = nullptr;
-  const auto value = std::strtol(text, &end, 10);
-  if (*end != '\0' || value < 0 || value > 4096)
-    throw Error(ErrorCode::usage,
-                fmt::format("BRANCHMARK_THREADS: found \"{}\", expected 0 (all) to 4096", text));
-  return value;
-}
+// Takes what running cases tells into the outputs, and says when to stop.
+class Recorder : public RunEvents {
+ public:
+  Recorder(RunWriter& writer, const RunOptions& options, const StopSignals& signals,
+           Clock::time_point deadline)
+      : writer_(writer),
+        signals_(signals),
+        deadline_(deadline),
+        progress_(options.quiet, colour_for(options.no_color)) {}
 
-DeviceChoice choose_device(const RunOptions& options, const std::optional<ScenarioPath>& kernels,
-                           const std::optional<std::string>& device) {
-  std::optional<std::filesystem::path> library;
-  if (options.kernels) library = *options.kernels;
-  if (kernels) library = kernels->resolved;
-  return select_device(device.value_or(options.device), library);
-}
-
-std::shared_ptr<Context> open_device(const DeviceChoice& choice) {
-  return Context::open(choice.library, choice.index, {.num_threads = threads_wanted()});
-}
-
-std::vector<Case> selected(std::vector<Case> cases, const RunOptions& options) {
-  if (options.filter) {
-    std::regex pattern;
-    try {
-      pattern = std::regex(*options.filter, std::regex::ECMAScript);
-    } catch (const std::regex_error& error) {
-      throw Error(ErrorCode::usage,
-                  fmt::format("--filter \"{}\": no regular expression: {}", *options.filter, error.what()));
-    }
-    std::erase_if(cases, [&](const Case& each) { return !std::regex_search(each.key(), pattern); });
+  void opened(const Report& facts, std::int64_t num_cases, const std::string& note) override {
+    num_cases_ = num_cases;
+    writer_.report().device = facts.device;
+    writer_.report().kernels = facts.kernels;
+    writer_.report().model = facts.model;
+    writer_.report().device_before = facts.device_before;
+    writer_.update();
+    progress_.opened(num_cases, note);
   }
-  if (cases.empty())
-    throw Error(ErrorCode::usage,
-                options.filter
-                    ? fmt::format("--filter \"{}\" matches no case; --list shows the keys", *options.filter)
-                    : std::string("the scenario selects no case"));
-  return cases;
-}
+  bool begins(const CaseRecord& named, double) override {
+    if (signals_.received() != 0 || Clock::now() >= deadline_) return false;
+    progress_.begins(named);
+    return true;
+  }
+  void ended(CaseRecord record) override {
+    writer_.record(std::move(record));
+    progress_.ended(writer_.report().cases.back());
+  }
+  void closing(const Report& facts) override {
+    writer_.report().gemm = facts.gemm;
+    writer_.report().device_after = facts.device_after;
+  }
+
+  std::int64_t num_cases() const { return num_cases_; }
+  std::int64_t num_left() const {
+    return num_cases_ - static_cast<std::int64_t>(writer_.report().cases.size());
+  }
+
+ private:
+  RunWriter& writer_;
+  const StopSignals& signals_;
+  Clock::time_point deadline_;
+  Progress progress_;
+  std::int64_t num_cases_ = 0;
+};
 
 class ScenarioRun {
  public:
-  ScenarioRun(const CaseCommand& command, const RunOptions& options, const std::string& scenario_name,
-              const std::vector<std::string>& argv)
+  ScenarioRun(const CaseCommand& command, const RunOptions& options, const std::string& scenario_name)
       : command_(command),
         options_(options),
-        argv_(argv),
+        scenario_name_(scenario_name),
         scenario_(load_scenario(scenario_name, options.overrides)),
-        session_options_{.level = level_of(options),
-                         .command = repeat_command(command.name, scenario_name, options),
-                         .open_context = {},
-                         .on_cpu = options.device == "cpu",
-                         .gemm = {.trust_cache = false, .cache_file = gemm_cache_file(options)}},
-        listing_(std::make_shared<Session>(scenario_, session_options_)),
-        keys_(selected(command.cases(listing_), options)) {}
+        listing_(make_listing(command, options, scenario_, scenario_name)),
+        cases_(select_cases(command.cases(listing_), options)) {}
 
   void list() const {
-    for (const auto& each : keys_) fmt::print("{}\n", each.key());
+    for (const auto& each : cases_) fmt::print("{}\n", each.key());
   }
 
   Exit dry_run() const {
+    for (const auto& path : {options_.outputs.report, options_.outputs.journal, options_.outputs.junit,
+                             options_.outputs.markdown})
+      if (path) check_output(*path, options_.force ? Replace::replace : Replace::refuse);
     say(fmt::format("{} would run {} cases of scenario {}; no device was touched\n", command_.name,
-                    keys_.size(), scenario_.name));
+                    cases_.size(), scenario_.name));
     return make_exit(kExitOk, "dry run");
   }
 
-  Exit run() {
-    auto report = begin_report(command_.name, scenario_.name, argv_);
+  Exit run(const std::vector<std::string>& argv, const StopSignals& signals) {
+    auto report = begin_report(command_.name, scenario_.name, argv);
     report.level = options_.level;
     report.scenario = describe_scenario(scenario_);
     auto outputs = options_.outputs;
     outputs.replace = options_.force ? Replace::replace : Replace::refuse;
     RunWriter writer(std::move(report), outputs);
+    bool complete = false;
     try {
-      run_cases(writer);
+      complete = run_cases(writer, argv, signals);
     } catch (const std::exception& error) {
       writer.verdict().add(error);
-      return finish(writer, false);
     }
-    for (const auto& reason : vacuous_checks(writer.report().cases))
-      writer.verdict().add(kExitInconclusive, reason);
-    return finish(writer, true);
+    if (const int number = signals.received(); number != 0) {
+      complete = false;
+      writer.verdict().add(kExitSignal + number, signal_name(number));
+    }
+    if (complete)
+      for (const auto& reason : vacuous_checks(writer.report().cases))
+        writer.verdict().add(kExitInconclusive, reason);
+    const auto exit = writer.finish(complete);
+    if (command_.text && !options_.quiet) say(command_.text(writer.report()));
+    say(verdict_text(writer.report(), writer.report_path(), colour_for(options_.no_color)));
+    return exit;
   }
 
  private:
-  void run_cases(RunWriter& writer) {
-    const auto own = choose_device(options_, std::nullopt, std::nullopt);
-    if (!own.note.empty() && !options_.quiet) say(fmt::format("device: {}\n", own.note));
-    session_options_.on_cpu = Context::describe(*own.library, own.index).is_cpu != 0;
-    session_options_.open_context = [this, own](const auto& kernels, const auto& device) {
-      return open_device(kernels || device ? choose_device(options_, kernels, device) : own);
-    };
-    const auto session = std::make_shared<Session>(scenario_, session_options_);
-    const auto& context = session->context();
-    writer.report().device = describe_device(context->info());
-    writer.report().kernels = describe_kernels(context->library());
-    const auto& model = session->model();
-    writer.report().model =
-        describe_model(scenario_, session->config(), model.weights().digest, model.profile().describe());
-    writer.update();
-    const auto cases = selected(command_.cases(session), options_);
-    const auto colour = wants_colour(options_) ? Colour::ansi : Colour::none;
-    std::int64_t number = 0;
-    for (const auto& each : cases) {
-      auto record = run_case(each);
-      const auto line = case_line(record, ++number, static_cast<std::int64_t>(cases.size()), colour);
-      writer.record(std::move(record));
-      if (!options_.quiet) say(line + "\n");
+  // True where every selected case has its record.
+  bool run_cases(RunWriter& writer, const std::vector<std::string>& argv, const StopSignals& signals) const {
+    auto deadline = Clock::time_point::max();
+    if (options_.time_budget_s)
+      deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(
+                                    std::chrono::duration<double>(*options_.time_budget_s));
+    Recorder recorder(writer, options_, signals, deadline);
+    if (options_.in_process) {
+      run_case_loop(command_, options_, scenario_, scenario_name_, 0, recorder);
+    } else {
+      WorkerJob job{scenario_name_, scenario_.expanded(), std::filesystem::path(scenario_name_).parent_path(),
+                    0, deadline};
+      const auto repeat = [this](const std::string& key) { return listing_->command_for(key); };
+      Supervisor supervisor({argv, std::move(job), options_.case_timeout_s, repeat}, signals, recorder);
+      if (const auto exit = supervisor.run()) {
+        writer.verdict().add(exit->code, exit->reason);
+        return recorder.num_cases() > 0 && recorder.num_left() == 0;
+      }
     }
-    for (const auto& [kind, text] : session->model().gemms().describe())
-      writer.report().gemm[kind] =
-          parse_json(text, fmt::format("the module's description of the {} GEMM handle", kind));
-  }
-
-  Exit finish(RunWriter& writer, bool ran_to_end) {
-    const auto exit = writer.finish(ran_to_end);
-    say(verdict_text(writer.report(), writer.report_path(),
-                     wants_colour(options_) ? Colour::ansi : Colour::none));
-    return exit;
+    if (recorder.num_left() == 0) return true;
+    if (signals.received() == 0)
+      writer.verdict().add(kExitInconclusive,
+                           fmt::format("the time budget of {} s ended with {} of {} cases not begun",
+                                       *options_.time_budget_s, recorder.num_left(), recorder.num_cases()));
+    return false;
   }
 
   const CaseCommand& command_;
   const RunOptions& options_;
-  const std::vector<std::string>& argv_;
+  const std::string& scenario_name_;
   Scenario scenario_;
-  SessionOptions session_options_;
   std::shared_ptr<Session> listing_;
-  std::vector<Case> keys_;
+  std::vector<Case> cases_;
 };
 
 }  // namespace
 
 Exit run_scenarios(const CaseCommand& command, RunOptions options, const std::vector<std::string>& argv) {
-  const bool one_path =
-      options.outputs.report || options.outputs.journal || options.outputs.junit || options.outputs.markdown;
+  if (is_worker()) return run_worker(command, options);
+  const auto& outputs = options.outputs;
+  const bool one_path = outputs.report || outputs.journal || outputs.junit || outputs.markdown;
   if (options.scenarios.size() > 1 && one_path)
     throw Error(ErrorCode::usage,
                 "--report, --journal, --junit and --markdown name one file; give one scenario at a time");
+  std::optional<StopSignals> signals;
   ExitDecision worst;
   Exit only;
+  bool all_ok = true;
   for (const auto& name : options.scenarios) {
-    ScenarioRun run(command, options, name, argv);
+    ScenarioRun run(command, options, name);
     if (options.list) {
       run.list();
       only = make_exit(kExitOk, "listed");
       continue;
     }
-    only = options.dry_run ? run.dry_run() : run.run();
+    if (!signals) signals.emplace();
+    only = options.dry_run ? run.dry_run() : run.run(argv, *signals);
     if (options.scenarios.size() > 1) say(exit_line(only) + "\n\n");
     worst.add(only.code, fmt::format("{}: {}", name, only.reason));
+    all_ok = all_ok && only.code == kExitOk;
+    if (signals->received() != 0) break;
   }
-  return options.scenarios.size() == 1 || options.list ? only : worst.decide();
+  if (options.scenarios.size() == 1 || options.list) return only;
+  return all_ok ? make_exit(kExitOk, fmt::format("{} scenarios passed", options.scenarios.size()))
+                : worst.decide();
 }
 
 }  // namespace branchmark::app

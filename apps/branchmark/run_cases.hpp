@@ -14,6 +14,8 @@ struct CaseCommand {
   std::string name;  // "qualify"
   // The cases of a scenario; opens the device only if the session may.
   std::function<std::vector<Case>(const std::shared_ptr<Session>&)> cases;
+  // What a person reads of the report before the verdict; absent: nothing.
+  std::function<std::string(const Report&)> text = {};
 };
 
 // Runs each scenario in turn, each with its own report; the result is the worst of theirs. Throws what ends a

@@ -16,7 +16,13 @@ struct Command {
   std::function<Exit(const std::vector<std::string>& argv)> run;
 };
 
-Command add_qualify(CLI::App& app);
+Command add_bench(CLI::App& app);
+Command add_devices(CLI::App& app);
 Command add_parity(CLI::App& app);
+Command add_plan(CLI::App& app);
+Command add_qualify(CLI::App& app);
+// Prints what the parser knows of `app`; call it after the other commands were added.
+Command add_reference(CLI::App& app);
+Command add_report(CLI::App& app);
 
 }  // namespace branchmark::app
