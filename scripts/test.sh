@@ -1,0 +1,134 @@
+#!/usr/bin/env bash
+# From a fresh machine to every test that it can run: installs what is missing, builds tests and benchmarks, and
+# runs schema check, recorded outputs, format check, lint and ctest.
+#
+#   scripts/test.sh [--fixtures FOLDER]
+#
+#   --fixtures FOLDER   also compares with the recorded outputs of every checkpoint in this folder
+#
+# Environment: BRANCHMARK_WERROR=ON makes warnings errors. CI=true builds as the preset ci says, in build-ci, and
+# installs the tools of the format check and the lint, which otherwise run where they are.
+# Exit code 0 where every step passed or was skipped with a reason, else 1.
+# Steps are called by name, which shellcheck does not see.
+# shellcheck disable=SC2317
+set -euo pipefail
+# shellcheck source=scripts/setup.sh
+source "$(dirname "${BASH_SOURCE[0]}")/setup.sh"
+
+readonly kSkipped=77
+# Files that a run of test.sh lints; all of them would take longer than everything else together.
+readonly kLintSample=12
+
+folder=$root/build
+scratch=$(mktemp -d)
+trap 'rm -r "$scratch"' EXIT
+fixtures=("$root/tests/data")
+summary=()
+failed=()
+
+in_ci() {
+  [[ ${CI-} == true ]]
+}
+
+# step NAME FUNCTION: runs it, times it and keeps its outcome for the summary.
+step() {
+  local name=$1 code=0 outcome=passed start=$SECONDS
+  say "" "== $name"
+  set +e
+  (set -e; "$2")
+  code=$?
+  set -e
+  if ((code == kSkipped)); then
+    outcome=skipped
+  elif ((code != 0)); then
+    outcome=FAILED
+    failed+=("$name")
+  fi
+  summary+=("$(printf '  %-18s %-8s %5d s' "$name" "$outcome" $((SECONDS - start)))")
+}
+
+# needed_step NAME FUNCTION: a step without which there is nothing to go on with.
+needed_step() {
+  step "$@"
+  ((${#failed[@]} == 0)) || finish
+}
+
+finish() {
+  printf '%s\n' "" "test.sh:" "${summary[@]}"
+  ((${#failed[@]} == 0)) || die "failed: ${failed[*]}"
+  exit 0
+}
+
+skip() {
+  say "skipped: $*"
+  exit "$kSkipped"
+}
+
+step_setup() {
+  setup build test
+  if in_ci; then setup lint; fi
+}
+
+step_configure() {
+  local arguments=(-DBRANCHMARK_TESTS=ON -DBRANCHMARK_BENCHMARKS=ON "-DBRANCHMARK_WERROR=${BRANCHMARK_WERROR:-OFF}") cuda
+  if in_ci; then
+    mapfile -t cuda < <(cuda_arguments "")
+    configure ci "${cuda[@]}"
+  else
+    mapfile -t cuda < <(cuda_arguments "$(gpu_architectures)")
+    configure release "${arguments[@]}" "${cuda[@]}"
+  fi
+}
+
+step_build() {
+  build "$folder"
+}
+
+step_smoke() {
+  "$folder/bin/branchmark" qualify smoke --device cpu --quiet --report "$scratch/smoke.json"
+}
+
+step_schemas() {
+  "$(find_python)" "$root/scripts/check_schemas.py" --report "$scratch/smoke.json" --journal "$scratch/smoke.journal.jsonl"
+}
+
+step_fixtures() {
+  "$(find_python)" "$root/scripts/check_fixtures.py" --branchmark "$folder/bin/branchmark" --device cpu "${fixtures[@]}"
+}
+
+step_format() {
+  have "$kClangFormat" || skip "$kClangFormat is not installed (scripts/setup.sh lint)"
+  "$root/scripts/format.sh" --check
+}
+
+step_lint() {
+  have "$kClangTidy" || skip "$kClangTidy is not installed (scripts/setup.sh lint)"
+  "$root/scripts/lint.sh" --build "$folder" --sample "$kLintSample"
+}
+
+step_ctest() {
+  ctest --test-dir "$folder" --output-on-failure --parallel "$(num_jobs)"
+}
+
+main() {
+  while (($# > 0)); do
+    case $1 in
+      --fixtures) fixtures+=("${2:?--fixtures needs a folder}") && shift ;;
+      *) die "$1: no such option; see the head of scripts/test.sh" ;;
+    esac
+    shift
+  done
+  if in_ci; then folder=$root/build-ci; fi
+  needed_step setup step_setup
+  needed_step configure step_configure
+  needed_step build step_build
+  step "qualify smoke" step_smoke
+  step schemas step_schemas
+  step fixtures step_fixtures
+  step format step_format
+  step lint step_lint
+  step ctest step_ctest
+  finish
+}
+
+main "$@"
