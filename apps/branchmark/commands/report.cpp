@@ -79,7 +79,7 @@ Command add_report(CLI::App& app) {
       "this was\n"
       "done, not that the run had passed.\n\n"
       "Example: branchmark report --from-journal r.journal.jsonl --report r.json --markdown -");
-  parser->add_option("report", options->report, "A report of any command")->type_name("REPORT.json");
+  parser->add_option("input", options->report, "A report of any command")->type_name("REPORT.json");
   parser->add_option("--from-journal", options->journal, "Rebuild the report of this journal instead")
       ->type_name("JOURNAL");
   parser->add_option("--report", options->outputs.report, "Write the report; - is stdout")->type_name("FILE");

@@ -161,9 +161,11 @@ CaseRecord read_case_record(const JsonView& view) {
   record.check = text.substr(0, slash);
   const JsonView params = view.at("params");
   params.require_object();
-  for (const std::string& name : params.keys())
-    if (const Json& value = params.at(name).value(); value.is_object() || value.is_null())
-      params.at(name).refuse("a string, number, Boolean or array");
+  for (const std::string& name : params.keys()) {
+    const JsonView parameter = params.at(name);
+    if (parameter.value().is_object() || parameter.value().is_null())
+      parameter.refuse("a string, number, Boolean or array");
+  }
   record.parameters =
       ordered_parameters(params, std::string_view(text).substr(std::min(slash + 1, text.size())), key);
   record.outcome = static_cast<Outcome>(view.at("outcome").word(kOutcomes));
