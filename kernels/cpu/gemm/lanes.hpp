@@ -29,8 +29,8 @@ inline constexpr int kTileVectors = 2;
 inline constexpr int kTileColumns = kTileVectors * kLanes;
 static_assert(64 % kTileColumns == 0, "a block's columns, a multiple of 64, must be whole tiles");
 
-typedef float Floats __attribute__((vector_size(4 * kLanes)));
-typedef uint32_t Words __attribute__((vector_size(4 * kLanes)));
+using Floats [[gnu::vector_size(4 * kLanes)]] = float;
+using Words [[gnu::vector_size(4 * kLanes)]] = uint32_t;
 
 inline Floats load_floats(const float* from) {
   Floats value;

@@ -32,7 +32,7 @@ struct GdnChunkRecord {
   static constexpr int kTokenTiles = BMK_CHUNK_TOKENS / 16;
   static constexpr int kDimTiles = BMK_GDN_HEAD_DIM / 16;
 
-  // First fragment of each matrix. W and Q are read first, then P and K: each pair is one run of memory.
+  // First fragment of each matrix. W, Q and P are read first, then K: each is one run of memory.
   static constexpr int kW = 0;
   static constexpr int kQ = kW + kTokenTiles * kDimTiles;
   static constexpr int kP = kQ + kTokenTiles * kDimTiles;

@@ -8,7 +8,7 @@
 //      [[T0, 0], [−T1 A10 T0, T1]].
 //
 // Every element is one float32 sum over ascending indices, whoever computes it. Blocks of 16 above the
-// diagonal are neither read nor written.
+// diagonal are nobody's input: A10 T0 is kept there until T1 has been multiplied by it.
 #pragma once
 
 #include "common.cuh"
@@ -17,11 +17,9 @@ namespace branchmark::cuda {
 
 struct GdnInvertConfig {
   static constexpr int kThreads = 128;
-  // Row strides in floats: 8 more than a multiple of 32, so that the pairs of a C or A fragment of a
-  // product (mma.cuh) meet every bank once.
+  // Row stride in floats: 8 more than a multiple of 32, so that the pairs of a C or A fragment of a product
+  // (mma.cuh) meet every bank once.
   static constexpr int kTriangleStride = BMK_CHUNK_TOKENS + 8;
-  static constexpr int kProductStride = BMK_CHUNK_TOKENS / 2 + 8;
-  static constexpr int kProductFloats = BMK_CHUNK_TOKENS / 2 * kProductStride;
 };
 static_assert(BMK_CHUNK_TOKENS == 4 * 16 && GdnInvertConfig::kThreads == 4 * kWarpThreads,
               "a warp a diagonal block");
@@ -75,7 +73,7 @@ __device__ __forceinline__ void multiply_add(float (&sums)[kRows][4], const floa
 // of which this is number `thread`. T0 and T1 are lower triangular; tiles of 16 that hold only zeros are
 // passed over. Two barriers of the block within.
 template <int kSize, int kRows>
-__device__ __forceinline__ void merge_blocks(float* triangle, float* product, int first, int thread) {
+__device__ __forceinline__ void merge_blocks(float* triangle, int first, int thread) {
   constexpr int kStride = Config::kTriangleStride;
   constexpr int kColumnGroups = kSize / 4;
   const int row = thread / kColumnGroups * kRows;
@@ -83,16 +81,16 @@ __device__ __forceinline__ void merge_blocks(float* triangle, float* product, in
   const float* const t0 = triangle + first * kStride + first;
   float* const a10 = triangle + (first + kSize) * kStride + first;
   const float* const t1 = a10 + kSize;
+  float* const product = triangle + first * kStride + first + kSize;
   float sums[kRows][4] = {};
   multiply_add<kRows>(sums, a10 + row * kStride, kStride, t0 + column, kStride, column / 16 * 16, kSize);
 #pragma unroll
   for (int r = 0; r < kRows; ++r)
-    *reinterpret_cast<float4*>(product + (row + r) * Config::kProductStride + column) = {
-        sums[r][0], sums[r][1], sums[r][2], sums[r][3]};
+    *reinterpret_cast<float4*>(product + (row + r) * kStride + column) = {sums[r][0], sums[r][1], sums[r][2],
+                                                                          sums[r][3]};
   __syncthreads();
   float merged[kRows][4] = {};
-  multiply_add<kRows>(merged, t1 + row * kStride, kStride, product + column, Config::kProductStride, 0,
-                      row / 16 * 16 + 16);
+  multiply_add<kRows>(merged, t1 + row * kStride, kStride, product + column, kStride, 0, row / 16 * 16 + 16);
 #pragma unroll
   for (int r = 0; r < kRows; ++r)
     *reinterpret_cast<float4*>(a10 + (row + r) * kStride + column) = {-merged[r][0], -merged[r][1],
@@ -100,16 +98,16 @@ __device__ __forceinline__ void merge_blocks(float* triangle, float* product, in
   __syncthreads();
 }
 
-// The whole of A to T. `product` is kProductFloats of scratch. A barrier of the block stands before the
-// first read of A by another warp and after the last write of T.
-__device__ __forceinline__ void invert(float* triangle, float* product) {
+// The whole of A to T. A barrier of the block stands before the first read of A by another warp and after the
+// last write of T.
+__device__ __forceinline__ void invert(float* triangle) {
   constexpr int kHalf = Config::kThreads / 2;
   const int thread = static_cast<int>(threadIdx.x);
   const int pair = thread / kHalf;
   invert_diagonal_block(triangle, thread / kWarpThreads * 16, thread % kWarpThreads);
   __syncthreads();
-  merge_blocks<16, 1>(triangle, product + pair * 16 * Config::kProductStride, pair * 32, thread % kHalf);
-  merge_blocks<32, 2>(triangle, product, 0, thread);
+  merge_blocks<16, 1>(triangle, pair * 32, thread % kHalf);
+  merge_blocks<32, 2>(triangle, 0, thread);
 }
 
 }  // namespace gdn_invert

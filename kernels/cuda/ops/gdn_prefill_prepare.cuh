@@ -14,7 +14,7 @@
 // (Zeros above the diagonal of a 16 × 16 tile are multiplied, so that a value that is not finite can reach
 // up to 15 tokens before it.)
 //
-// Bound by the write of its 69 KiB record.
+// Bound by the latency of its steps: the more blocks a multiprocessor holds, the better.
 #pragma once
 
 #include "../ptx/cp_async.cuh"
@@ -29,7 +29,7 @@ namespace branchmark::cuda {
 struct GdnPrepareConfig {
   static constexpr int kWarps = 4;
   static constexpr int kThreads = kWarps * kWarpThreads;
-  static constexpr int kBlocksPerMultiprocessor = 3;
+  static constexpr int kBlocksPerMultiprocessor = 4;
   static constexpr int kTokens = BMK_CHUNK_TOKENS;
   static constexpr int kDim = BMK_GDN_HEAD_DIM;
   static constexpr int kRowBytes = kDim * 2;
@@ -48,9 +48,8 @@ using Record = GdnChunkRecord;
 using Tile = SwizzledTile<Config::kRowBytes>;
 
 struct Shared {
-  unsigned char q[Config::kTileBytes];  // later the intermediate products of the inversion
+  unsigned char q[Config::kTileBytes];  // later v
   unsigned char k[Config::kTileBytes];
-  unsigned char v[Config::kTileBytes];
   float triangle[Config::kTokens * GdnInvertConfig::kTriangleStride];  // A, then T
   float g[Config::kTokens];
   float beta[Config::kTokens];
@@ -59,8 +58,8 @@ struct Shared {
   float to_end[Config::kTokens];            // e^{c_end − c}
   float inverse_norm[2 * Config::kTokens];  // of q, with 128^−½; of k
 };
-static_assert(GdnInvertConfig::kProductFloats * sizeof(float) <= Config::kTileBytes,
-              "an intermediate fits in q's place");
+static_assert(Config::kBlocksPerMultiprocessor * (sizeof(Shared) + 1024) <= 227 * 1024,
+              "as many blocks fit a multiprocessor of sm_90; each takes 1 KiB more than it asks for");
 
 // Queues the copy of the chunk's rows of one head; rows past the end become zeros.
 __device__ __forceinline__ void load_tile(std::uint32_t tile, const bmk_gdn_prefill_args& args,
@@ -289,11 +288,9 @@ __global__ void __launch_bounds__(GdnPrepareConfig::kThreads, GdnPrepareConfig::
 
   const std::uint32_t q_tile = ptx::shared_address(s.q);
   const std::uint32_t k_tile = ptx::shared_address(s.k);
-  const std::uint32_t v_tile = ptx::shared_address(s.v);
+  const std::uint32_t v_tile = q_tile;
   load_tile(q_tile, args, chunk, key_head * Config::kDim);
   load_tile(k_tile, args, chunk, (args.key_heads + key_head) * Config::kDim);
-  ptx::cp_async_commit();
-  load_tile(v_tile, args, chunk, (2 * args.key_heads + value_head) * Config::kDim);
   ptx::cp_async_commit();
   if (thread < Config::kTokens) {
     const bool present = thread < chunk.rows;
@@ -314,7 +311,7 @@ __global__ void __launch_bounds__(GdnPrepareConfig::kThreads, GdnPrepareConfig::
     }
     workspace.log_decay[record] = c;
   }
-  ptx::cp_async_wait<1>();
+  ptx::cp_async_wait<0>();
   __syncthreads();
   const bool is_query = thread < Config::kTokens;
   s.inverse_norm[thread] = inverse_norm_of_row(is_query ? s.q : s.k, thread % Config::kTokens) *
@@ -323,7 +320,6 @@ __global__ void __launch_bounds__(GdnPrepareConfig::kThreads, GdnPrepareConfig::
     s.from_start[thread] = expf(s.c[thread]);
     s.to_end[thread] = expf(s.c[Config::kTokens - 1] - s.c[thread]);
   }
-  ptx::cp_async_wait<0>();
   __syncthreads();
 
   // Of the row tiles 0 .. 3 with 1 .. 4 column tiles, a warp takes 0 and 3 or 1 and 2: five column tiles
@@ -352,9 +348,15 @@ __global__ void __launch_bounds__(GdnPrepareConfig::kThreads, GdnPrepareConfig::
   store_queries(s, workspace, record, q_tile, warp, lane);
   __syncthreads();
 
-  gdn_invert::invert(s.triangle, reinterpret_cast<float*>(s.q));
+  // v comes while A is inverted. A place of its own would cost a multiprocessor one of its blocks, whose
+  // waiting is what bounds the kernel.
+  load_tile(v_tile, args, chunk, (2 * args.key_heads + value_head) * Config::kDim);
+  ptx::cp_async_commit();
+  gdn_invert::invert(s.triangle);
   std::uint32_t keys[2][Record::kTokenTiles][4];
   scale_keys(keys, s, workspace, record, chunk.rows == Config::kTokens, k_tile, 2 * warp, lane);
+  ptx::cp_async_wait<0>();
+  __syncthreads();
   store_w_and_u(s, workspace, record, keys, v_tile, warp, lane);
 }
 

@@ -16,10 +16,12 @@
 // bit. The state is float32 in registers from the first chunk to the last, and is read and written as it
 // is, so that a run which continues from a stored state has the bits of one that never stopped.
 //
-// Shared memory: W and Q of this chunk and the next, P and K of this one; while the first pair is used, the
-// second is on its way, and the other way round.
+// Shared memory: W, Q and P of this chunk and the next, K of this one, which arrives while the others are
+// used.
 //
-// Bound by the latency of a chunk with one sequence, by shared memory reads with many.
+// Bound by the latency of a chunk with one sequence, by shared memory reads with many. Refused: 32 columns a
+// warp, which halves those reads, but needs more registers than there are and was slower (H200, 8 × 1,024
+// tokens: 135 us against 130).
 #pragma once
 
 #include "../ptx/cp_async.cuh"
@@ -39,10 +41,9 @@ struct GdnStateConfig {
   static constexpr int kWarpValues = 16;
   static constexpr int kValues = kWarps * kWarpValues;
   static constexpr int kSlices = kDim / kValues;  // blocks that share a head
-  // Fragments of W and Q, of P, and of P and K.
-  static constexpr int kFirstFragments = GdnChunkRecord::kP - GdnChunkRecord::kW;
-  static constexpr int kScoreFragments = GdnChunkRecord::kK - GdnChunkRecord::kP;
-  static constexpr int kSecondFragments = GdnChunkRecord::kU - GdnChunkRecord::kP;
+  // Fragments of W, Q and P, and of K.
+  static constexpr int kFirstFragments = GdnChunkRecord::kK - GdnChunkRecord::kW;
+  static constexpr int kSecondFragments = GdnChunkRecord::kU - GdnChunkRecord::kK;
   static constexpr int kFirstStages = 2;
   static constexpr int kSharedBytes =
       (kFirstStages * kFirstFragments + kSecondFragments) * GdnChunkRecord::kFragmentBytes;
@@ -97,71 +98,63 @@ __device__ __forceinline__ void load_fragments(uint4* to, const uint4* from, int
   }
 }
 
-// Uᵀ less (W S)ᵀ of one token tile, rounded, as the A operand over its tokens.
+// Uᵀ less (W S)ᵀ of one token tile, its lower and higher eight tokens, rounded, as the A operand over them.
 __device__ __forceinline__ void correct_values(std::uint32_t (&v_new)[4], const uint4& u,
-                                               const float (&removed)[2][4]) {
+                                               const float (&low)[4], const float (&high)[4]) {
   const std::uint32_t pairs[4] = {u.x, u.y, u.z, u.w};
 #pragma unroll
   for (int i = 0; i < 4; ++i) {
     const float2 x = ptx::unpack_bf16(pairs[i]);
-    v_new[i] = ptx::pack_bf16(x.x - removed[i / 2][i % 2 * 2], x.y - removed[i / 2][i % 2 * 2 + 1]);
+    const float(&removed)[4] = i < 2 ? low : high;
+    v_new[i] = ptx::pack_bf16(x.x - removed[i % 2 * 2], x.y - removed[i % 2 * 2 + 1]);
   }
 }
 
-// From the state at the chunk's start: v_new of all token tiles, and the state's part of oᵀ (o[n]: tokens
-// 8n .. 8n + 7). Two token tiles at a time keep eight sums in flight.
-__device__ __forceinline__ void read_state(std::uint32_t (&v_new)[Record::kTokenTiles][4],
-                                           float (&o)[2 * Record::kTokenTiles][4], const State& s,
-                                           const uint4 (&u)[Record::kTokenTiles], const uint4* first,
-                                           int lane) {
-  std::uint32_t operand[Record::kDimTiles][4];
+// Sᵀ rounded, as the A operand over its keys.
+__device__ __forceinline__ void round_state(std::uint32_t (&operand)[Record::kDimTiles][4], const State& s) {
 #pragma unroll
   for (int step = 0; step < Record::kDimTiles; ++step)
 #pragma unroll
     for (int i = 0; i < 4; ++i)
       operand[step][i] = ptx::pack_bf16(s[2 * step + i / 2][i % 2 * 2], s[2 * step + i / 2][i % 2 * 2 + 1]);
-#pragma unroll
-  for (int pair = 0; pair < Record::kTokenTiles; pair += 2) {
-    float removed[2][2][4] = {};
-#pragma unroll
-    for (int m = 0; m < 2; ++m)
-#pragma unroll
-      for (int i = 0; i < 4; ++i) o[2 * (pair + m)][i] = o[2 * (pair + m) + 1][i] = 0.0f;
-#pragma unroll
-    for (int step = 0; step < Record::kDimTiles; ++step) {
-#pragma unroll
-      for (int m = 0; m < 2; ++m) {
-        const uint4 w = first[Record::w(pair + m, step) * kWarpThreads + lane];
-        const uint4 q = first[Record::q(pair + m, step) * kWarpThreads + lane];
-        ptx::mma_m16n8k16(removed[m][0], operand[step], w.x, w.y);
-        ptx::mma_m16n8k16(removed[m][1], operand[step], w.z, w.w);
-        ptx::mma_m16n8k16(o[2 * (pair + m)], operand[step], q.x, q.y);
-        ptx::mma_m16n8k16(o[2 * (pair + m) + 1], operand[step], q.z, q.w);
-      }
-    }
-#pragma unroll
-    for (int m = 0; m < 2; ++m) correct_values(v_new[pair + m], u[pair + m], removed[m]);
-  }
 }
 
-// oᵀ += Vnᵀ Pᵀ. `second` is where P and K lie in shared memory.
+// Sᵀ times W or Q, transposed: sums[n] are tokens 8n .. 8n + 7. `matrix` is where W or Q begins.
+__device__ __forceinline__ void multiply_state(float (&sums)[2 * Record::kTokenTiles][4],
+                                               const std::uint32_t (&operand)[Record::kDimTiles][4],
+                                               const uint4* matrix, int lane) {
+#pragma unroll
+  for (int n = 0; n < 2 * Record::kTokenTiles; ++n)
+#pragma unroll
+    for (int i = 0; i < 4; ++i) sums[n][i] = 0.0f;
+#pragma unroll
+  for (int step = 0; step < Record::kDimTiles; ++step)
+#pragma unroll
+    for (int tile = 0; tile < Record::kTokenTiles; ++tile) {
+      const uint4 b = matrix[(tile * Record::kDimTiles + step) * kWarpThreads + lane];
+      ptx::mma_m16n8k16(sums[2 * tile], operand[step], b.x, b.y);
+      ptx::mma_m16n8k16(sums[2 * tile + 1], operand[step], b.z, b.w);
+    }
+}
+
+// oᵀ += Vnᵀ Pᵀ. `scores` is where P begins.
 __device__ __forceinline__ void add_scores(float (&o)[2 * Record::kTokenTiles][4],
                                            const std::uint32_t (&v_new)[Record::kTokenTiles][4],
-                                           const uint4* second, int lane) {
+                                           const uint4* scores, int lane) {
 #pragma unroll
   for (int j = 0; j < Record::kTokenTiles; ++j)
 #pragma unroll
     for (int i = j; i < Record::kTokenTiles; ++i) {
-      const uint4 p = second[(Record::p(i, j) - Record::kP) * kWarpThreads + lane];
+      const uint4 p = scores[(Record::p(i, j) - Record::kP) * kWarpThreads + lane];
       ptx::mma_m16n8k16(o[2 * i], v_new[j], p.x, p.y);
       ptx::mma_m16n8k16(o[2 * i + 1], v_new[j], p.z, p.w);
     }
 }
 
-// Sᵀ = e^{c_end} Sᵀ + Vnᵀ K.
+// Sᵀ = e^{c_end} Sᵀ + Vnᵀ K. `keys` is where K begins.
 __device__ __forceinline__ void advance_state(State& s, float log_decay,
                                               const std::uint32_t (&v_new)[Record::kTokenTiles][4],
-                                              const uint4* second, int lane) {
+                                              const uint4* keys, int lane) {
   const float decay = expf(log_decay);
 #pragma unroll
   for (int n = 0; n < 2 * Record::kDimTiles; ++n)
@@ -171,7 +164,7 @@ __device__ __forceinline__ void advance_state(State& s, float log_decay,
   for (int step = 0; step < Record::kTokenTiles; ++step)
 #pragma unroll
     for (int n = 0; n < Record::kDimTiles; ++n) {
-      const uint4 k = second[(Record::k(step, n) - Record::kP) * kWarpThreads + lane];
+      const uint4 k = keys[(Record::k(step, n) - Record::kK) * kWarpThreads + lane];
       ptx::mma_m16n8k16(s[2 * n], v_new[step], k.x, k.y);
       ptx::mma_m16n8k16(s[2 * n + 1], v_new[step], k.z, k.w);
     }
@@ -234,10 +227,12 @@ __global__ void __launch_bounds__(GdnStateConfig::kThreads, GdnStateConfig::kBlo
                      Config::kFirstFragments, warp, lane);
     ptx::cp_async_commit();
   };
+  // No state is read inside a chunk, so that of an incomplete one, the sequence's last, is not needed, nor
+  // its K.
   const auto load_second = [&](int chunk) {
-    if (chunk < task.num_chunks)
-      load_fragments(second, workspace.fragment(record_of(chunk), Record::kP, 0),
-                     is_whole(chunk) ? Config::kSecondFragments : Config::kScoreFragments, warp, lane);
+    if (is_whole(chunk))
+      load_fragments(second, workspace.fragment(record_of(chunk), Record::kK, 0), Config::kSecondFragments,
+                     warp, lane);
     ptx::cp_async_commit();
   };
   uint4 u[Record::kTokenTiles];
@@ -265,28 +260,34 @@ __global__ void __launch_bounds__(GdnStateConfig::kThreads, GdnStateConfig::kBlo
     const std::int64_t row = static_cast<std::int64_t>(chunk) * Config::kTokens;
     if (row == state_at) store_state(s, state_out + state_offset, task.value, lane);
     if (chunk == task.num_chunks) return;
-    float o[2 * Record::kTokenTiles][4];
+    const uint4* const first = stage_of(chunk);
+    ptx::cp_async_wait<2>();  // W, Q and P of this chunk; K of it and the next chunk's may be on their way
+    __syncthreads();
+    std::uint32_t operand[Record::kDimTiles][4];
+    round_state(operand, s);
+    float removed[2 * Record::kTokenTiles][4];
+    multiply_state(removed, operand, first + Record::kW * kWarpThreads, lane);
     std::uint32_t v_new[Record::kTokenTiles][4];
-    ptx::cp_async_wait<2>();  // W and Q of this chunk; P and K of it and W and Q of the next may be on their
-                              // way
-    __syncthreads();
-    read_state(v_new, o, s, u, stage_of(chunk), lane);
-    const float chunk_log_decay = log_decay;
-    load_own(chunk + 1);
-    __syncthreads();  // every warp is done with W and Q
-    load_first(chunk + 2);
-    ptx::cp_async_wait<1>();  // P and K of this chunk
-    __syncthreads();
-    add_scores(o, v_new, second, lane);
+#pragma unroll
+    for (int tile = 0; tile < Record::kTokenTiles; ++tile)
+      correct_values(v_new[tile], u[tile], removed[2 * tile], removed[2 * tile + 1]);
+    float o[2 * Record::kTokenTiles][4];
+    multiply_state(o, operand, first + Record::kQ * kWarpThreads, lane);
+    add_scores(o, v_new, first + Record::kP * kWarpThreads, lane);
     const std::int64_t left = task.rows - row;
     store_output(o,
                  static_cast<__nv_bfloat16*>(args.out.data) + (task.first_row + row) * args.out.row_stride +
                      task.head * Config::kDim + task.value - lane / 4,
                  args.out.row_stride, left < Config::kTokens ? static_cast<int>(left) : Config::kTokens,
                  lane);
-    // No state is read inside a chunk, so that of an incomplete one, the sequence's last, is not needed.
+    const float chunk_log_decay = log_decay;
+    load_own(chunk + 1);
+    __syncthreads();  // every warp is done with W, Q and P
+    load_first(chunk + 2);
+    ptx::cp_async_wait<1>();  // K of this chunk
+    __syncthreads();
     if (is_whole(chunk)) advance_state(s, chunk_log_decay, v_new, second, lane);
-    __syncthreads();  // every warp is done with P and K
+    __syncthreads();  // every warp is done with K
     load_second(chunk + 1);
   }
 }

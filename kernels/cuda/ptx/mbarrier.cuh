@@ -60,8 +60,8 @@ __device__ __forceinline__ void mbarrier_wait(std::uint32_t barrier, unsigned pa
   }
 }
 
-// Every thread of every block of the cluster; a launch without clusters has clusters of one block. Of what was
-// written before, it orders what mbarrier_init_fence follows and no more.
+// Every thread of every block of the cluster; a launch without clusters has clusters of one block. Of what
+// was written before, it orders what mbarrier_init_fence follows and no more.
 __device__ __forceinline__ void cluster_barrier() {
   asm volatile(
       "barrier.cluster.arrive.relaxed.aligned;\n"

@@ -1,5 +1,7 @@
 #include "few_rows.hpp"
 
+#include <array>
+
 namespace branchmark::cuda {
 namespace {
 
@@ -9,29 +11,51 @@ constexpr int kCopiedColumns = 8;   // in 16 bytes, which the family kMma copies
 // Blocks that a multiprocessor holds, by their shared memory.
 constexpr std::int64_t kWgmmaBlocks = 1;
 constexpr std::int64_t kMmaBlocks = 2;
+// Rounds of blocks past which a kernel of the family kMma is of no use.
+constexpr std::int64_t kMmaMaxWaves = 3;
 
-std::vector<FewRowsSettings> all_settings(bool has_wgmma) {
+constexpr std::array<int, 11> kWgmmaColumns = {8, 16, 24, 32, 40, 48, 64, 80, 96, 144, 192};
+constexpr std::array<int, 3> kWgmmaClusters = {1, 2, 8};
+
+// A stream of w for each multiprocessor and no second round of blocks: the narrowest tiles that come to one
+// round, and the next, which read x less often; for more rows than one tile has, also the narrowest of which
+// two rows of tiles come to one round.
+std::vector<FewRowsSettings> wgmma_settings(const FewRowsPlace& place) {
   std::vector<FewRowsSettings> list;
-  if (has_wgmma)
-    for (const int tile_columns : {8, 16, 24, 32, 40, 64})
-      for (const int cluster_blocks : {1, 2, 4})
-        list.push_back({FewRowsFamily::kWgmma, kWgmmaTileRows, tile_columns, cluster_blocks});
-  for (const int tile_rows : {8, 32, 64})
-    for (const int tile_columns : {16, 32}) list.push_back({FewRowsFamily::kMma, tile_rows, tile_columns, 1});
+  const auto waves_fit = [&](int tile_columns, std::int64_t tiles_down) {
+    return (place.columns + tile_columns - 1) / tile_columns * tiles_down <=
+           kWgmmaBlocks * place.num_multiprocessors;
+  };
+  int widths = 0;
+  bool has_double = false;
+  for (const int tile_columns : kWgmmaColumns) {
+    if (!waves_fit(tile_columns, 1)) continue;
+    const bool is_narrow = ++widths <= 2;
+    const bool is_double = !has_double && waves_fit(tile_columns, 2);
+    has_double = has_double || is_double;
+    if (!is_narrow && !is_double) continue;
+    for (const int cluster_blocks : kWgmmaClusters)
+      list.push_back({FewRowsFamily::kWgmma, kWgmmaTileRows, tile_columns, cluster_blocks});
+  }
   return list;
 }
 
-bool fits(const FewRowsSettings& settings, const FewRowsPlace& place) {
-  const std::int64_t blocks = settings.family == FewRowsFamily::kWgmma ? kWgmmaBlocks : kMmaBlocks;
-  return place.columns <= kFewRowsMaxWaves * blocks * place.num_multiprocessors * settings.tile_columns;
+std::vector<FewRowsSettings> mma_settings(const FewRowsPlace& place) {
+  std::vector<FewRowsSettings> list;
+  for (const int tile_rows : {8, 32, 64})
+    for (const int tile_columns : {16, 32})
+      if (place.columns <= kMmaMaxWaves * kMmaBlocks * place.num_multiprocessors * tile_columns)
+        list.push_back({FewRowsFamily::kMma, tile_rows, tile_columns, 1});
+  return list;
 }
 
 }  // namespace
 
 std::vector<FewRowsSettings> few_rows_settings(const FewRowsPlace& place) {
-  std::vector<FewRowsSettings> list = all_settings(place.has_wgmma);
-  std::erase_if(list, [&](const FewRowsSettings& settings) { return !fits(settings, place); });
-  return list;
+  std::vector<FewRowsSettings> list;
+  if (place.has_wgmma) list = wgmma_settings(place);
+  // Slower wherever both run.
+  return list.empty() ? mma_settings(place) : list;
 }
 
 bool serves(const FewRowsSettings& settings, std::int64_t inner, std::int64_t rows) {

@@ -57,9 +57,8 @@ struct FewRowsPlace {
   std::int64_t columns = 0;  // of y
 };
 
-// The kernels for a place, in a fixed order: all that it can run, less those whose tiles would take the
-// device more than kFewRowsMaxWaves rounds.
-inline constexpr std::int64_t kFewRowsMaxWaves = 3;
+// The kernels for a place, in a fixed order: those of the fastest family that it can run whose tiles are
+// neither too few nor too many for the device. None where y has too many columns.
 std::vector<FewRowsSettings> few_rows_settings(const FewRowsPlace& place);
 
 // Whether the kernel multiplies `rows` rows of `inner` columns. Strides are multiples of eight for all.
