@@ -15,6 +15,12 @@ namespace {
 
 using branchmark::Exit;
 
+constexpr const char* kFooter =
+    R"(A run prints its verdict, where its report lies, and last its exit code and the reason:
+  0 passed   1 a check failed   2 wrong use   3 no verdict   4 nothing eligible here   5 hardware fault
+  6 an input or output failed   7 a case hung   70 a fault of branchmark   128+n ended by signal n
+Each finding says what was found and what to do, and names the command that repeats its case alone.)";
+
 std::string version_text() {
   const auto tool = branchmark::describe_tool();
   return fmt::format("branchmark {} ({}{}, {}, {})", tool.version, tool.git_sha.value_or("revision unknown"),
@@ -27,14 +33,7 @@ Exit run(int argc, char** argv) {
       "backbone.\n\n"
       "Example: branchmark qualify smoke");
   app.name("branchmark");
-  app.footer(
-      "A run prints its verdict, where its report lies, and last its exit code: 0 passed; 1 a check failed; 2 "
-      "wrong use;\n"
-      "3 no verdict; 4 nothing eligible here; 5 hardware fault; 6 an input or output failed; 7 a case hung; 70 "
-      "a fault of\n"
-      "branchmark; 128+n ended by signal n. Each finding says what was found and what to do, and names the "
-      "command that\n"
-      "repeats its case alone.");
+  app.footer(kFooter);
   app.set_version_flag("--version", version_text());
   app.require_subcommand(1);
   // In the order in which --help lists them.

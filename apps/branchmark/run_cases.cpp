@@ -104,7 +104,7 @@ class ScenarioRun {
     if (complete)
       for (const auto& reason : vacuous_checks(writer.report().cases))
         writer.verdict().add(kExitInconclusive, reason);
-    const auto exit = writer.finish(complete);
+    auto exit = writer.finish(complete);
     if (command_.text && !options_.quiet) say(command_.text(writer.report()));
     say(verdict_text(writer.report(), writer.report_path(), colour_for(options_.no_color)));
     return exit;
@@ -148,7 +148,8 @@ class ScenarioRun {
 
 }  // namespace
 
-Exit run_scenarios(const CaseCommand& command, RunOptions options, const std::vector<std::string>& argv) {
+Exit run_scenarios(const CaseCommand& command, const RunOptions& options,
+                   const std::vector<std::string>& argv) {
   if (is_worker()) return run_worker(command, options);
   const auto& outputs = options.outputs;
   const bool one_path = outputs.report || outputs.journal || outputs.junit || outputs.markdown;

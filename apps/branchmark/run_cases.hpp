@@ -20,6 +20,7 @@ struct CaseCommand {
 
 // Runs each scenario in turn, each with its own report; the result is the worst of theirs. Throws what ends a
 // scenario before its first case.
-Exit run_scenarios(const CaseCommand& command, RunOptions options, const std::vector<std::string>& argv);
+Exit run_scenarios(const CaseCommand& command, const RunOptions& options,
+                   const std::vector<std::string>& argv);
 
 }  // namespace branchmark::app

@@ -118,7 +118,8 @@ Supervisor::Next Supervisor::timed_out(WorkerProcess& worker) {
 
 Supervisor::Next Supervisor::lost(WorkerProcess& worker) {
   wait_at_most(case_limit_s(0));
-  auto end = worker.wait(deadline_);
+  auto end = worker.wait(deadline_, signals_.descriptor());
+  if (signals_.received() != 0) return interrupted(worker);
   if (end.ended_well() && (closed_ || any_begun_) && !running_)
     return closed_ || !may_continue() ? Next::nothing : Next::worker;
   if (end.ended_well()) end = {"worker_exit", "ended with exit code 0"};

@@ -13,11 +13,8 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
-#include <thread>
 
 #include "stop_signals.hpp"
-
-extern char** environ;
 
 namespace branchmark::app {
 namespace {
@@ -53,10 +50,11 @@ int write_job(const WorkerJob& job) {
   _exit(127);
 }
 
+constexpr std::chrono::milliseconds kLongestWait(1000);
+
 int milliseconds_until(Clock::time_point deadline) {
-  if (deadline == Clock::time_point::max()) return -1;
-  const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now()).count();
-  return static_cast<int>(std::clamp<std::int64_t>(left, 0, 1'000'000'000));
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now());
+  return static_cast<int>(std::clamp(left, std::chrono::milliseconds(0), kLongestWait).count());
 }
 
 }  // namespace
@@ -95,7 +93,7 @@ WorkerProcess::~WorkerProcess() {
   ::close(messages_);
 }
 
-WorkerProcess::Read WorkerProcess::read_line(std::string& line, Clock::time_point deadline,
+WorkerProcess::Read WorkerProcess::read_line(std::string& line, Clock::time_point& deadline,
                                              int wake_descriptor) {
   while (true) {
     if (const auto end = buffer_.find('\n', read_to_); end != std::string::npos) {
@@ -106,8 +104,11 @@ WorkerProcess::Read WorkerProcess::read_line(std::string& line, Clock::time_poin
     }
     read_to_ = buffer_.size();
     std::array<pollfd, 2> watched = {{{messages_, POLLIN, 0}, {wake_descriptor, POLLIN, 0}}};
+    const auto before = Clock::now();
     const int ready = poll(watched.data(), watched.size(), milliseconds_until(deadline));
     if (ready < 0 && errno != EINTR) fail("cannot be waited for");
+    // A wait that took longer than the longest one was not spent waiting.
+    if (const auto passed = Clock::now() - before; passed > 3 * kLongestWait) deadline += passed;
     if (ready < 0) continue;
     if (ready == 0 && Clock::now() < deadline) continue;
     if (ready == 0) return Read::timeout;
@@ -120,12 +121,13 @@ WorkerProcess::Read WorkerProcess::read_line(std::string& line, Clock::time_poin
   }
 }
 
-bool WorkerProcess::reap(Clock::time_point deadline) noexcept {
+bool WorkerProcess::reap(Clock::time_point deadline, int wake_descriptor) noexcept {
   while (!reaped_) {
     const pid_t found = waitpid(pid_, &status_, WNOHANG);
     reaped_ = found == pid_ || (found < 0 && errno == ECHILD);
     if (!reaped_ && Clock::now() >= deadline) return false;
-    if (!reaped_) std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    pollfd wake = {wake_descriptor, POLLIN, 0};
+    if (!reaped_ && poll(&wake, 1, 2) > 0) return false;
   }
   return true;
 }
@@ -136,10 +138,11 @@ bool WorkerProcess::kill() noexcept {
   return reap(Clock::now() + std::chrono::seconds(10));
 }
 
-WorkerProcess::End WorkerProcess::wait(Clock::time_point deadline) {
-  if (!reap(deadline)) {
+WorkerProcess::End WorkerProcess::wait(Clock::time_point deadline, int wake_descriptor) {
+  if (!reap(deadline, wake_descriptor)) {
+    const bool too_late = Clock::now() >= deadline;
     kill();
-    return {"worker_stuck", "did not end"};
+    return too_late ? End{"worker_stuck", "did not end"} : End{};
   }
   if (WIFSIGNALED(status_)) {
     const int number = WTERMSIG(status_);

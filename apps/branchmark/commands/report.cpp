@@ -64,9 +64,11 @@ Exit render(const ReportOptions& options) {
   const auto source = options.journal ? *options.journal : *options.report;
   if (!options.quiet)
     say(verdict_text(report, outputs.report.value_or(source), colour_for(options.no_color)));
-  return make_exit(kExitOk,
-                   fmt::format("{} holds {} cases of run {}, {}", source, report.cases.size(), report.run_id,
-                               report.exit ? exit_line(*report.exit) : "which did not end"));
+  const auto end = report.exit ? fmt::format("which ended with exit {} ({}): {}", report.exit->code,
+                                             report.exit->name, report.exit->reason)
+                               : std::string("which did not end");
+  return make_exit(kExitOk, fmt::format("{} holds {} cases of run {}, {}", source, report.cases.size(),
+                                        report.run_id, end));
 }
 
 }  // namespace
