@@ -89,7 +89,7 @@ class Device {
 inline std::vector<std::string> runnable_isas() {
   std::vector<std::string> isas;
   for (const char* isa : {"x86_64_v4", "x86_64_v3", "baseline"}) {
-    if (Device(isa).status() == BMK_OK) isas.push_back(isa);
+    if (Device(isa).status() == BMK_OK) isas.emplace_back(isa);
   }
   return isas;
 }
