@@ -12,6 +12,14 @@ die() {
   exit 1
 }
 
+# Prints the comment at the head of the running script and ends it, where the first argument asks for help.
+help_if_asked() {
+  if [[ ${1-} == --help || ${1-} == -h ]]; then
+    sed -n '2,/^[^#]*$/ s/^# \{0,1\}//p' "$0"
+    exit 0
+  fi
+}
+
 # have COMMAND: whether it can be run.
 have() {
   command -v "$1" >/dev/null 2>&1

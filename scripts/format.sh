@@ -43,4 +43,5 @@ main() {
   say "${#files[@]} files looked at"
 }
 
+help_if_asked "$@"
 main "$@"

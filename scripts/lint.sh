@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # Runs clang-tidy, as .clang-tidy says, over host sources of a build.
 #
-#   scripts/lint.sh [--build DIR] [--all | --sample N | FILE...]
+#   scripts/lint.sh [--build DIR] [--all | PATH...]
 #
-#   (default)    files that differ from the last commit, and those that it changed
-#   --all        every host source of the build; takes the better part of an hour on 2 cores
-#   --sample N   N of them: first those that the last commit changed, then others, drawn by its revision
-#   --build DIR  a build folder made with g++ or clang [build]
+#   (default)    files that the last commit changed, or that differ from it
+#   --all        every host source of the build; about a quarter of an hour on 2 cores
+#   PATH         files, or folders and all below them, as seen from the root
+#   --build DIR  a configured and built folder [build]
 #
 # CLANG_TIDY names another binary than clang-tidy-16.
 set -euo pipefail
@@ -16,7 +16,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 scratch=$(mktemp -d)
 trap 'rm -r "$scratch"' EXIT
 
-# The build's compile commands without what only g++ knows.
+# The build's compile commands without what clang refuses.
 write_commands() {
   local commands=$1/compile_commands.json
   [[ -f $commands ]] || die "$commands: not found; configure a build first, or name its folder with --build"
@@ -39,15 +39,13 @@ changed_files() {
   } 2>/dev/null | sort -u | grep -Fxf <(all_files) || true
 }
 
-# All of them, the changed ones first, in an order that the last commit's revision draws, the same on every machine.
-drawn_files() {
-  local revision order
-  revision=$(git -C "$root" rev-parse HEAD 2>/dev/null || echo none)
-  order=$(all_files | while read -r file; do
-    printf '%s %s\n' "$(printf '%s %s' "$revision" "$file" | sha256sum)" "$file"
-  done | sort | awk '{print $NF}')
-  grep -Fxf <(changed_files) <<<"$order" || true
-  grep -vFxf <(changed_files) <<<"$order" || true
+# Those of them that the paths name or hold.
+files_below() {
+  local path
+  for path in "$@"; do
+    all_files | awk -v path="${path%/}" '$0 == path || index($0, path "/") == 1' | grep . ||
+      die "$path: no host source of this build"
+  done
 }
 
 lint() {
@@ -57,28 +55,29 @@ lint() {
   say "$# files"
   (($# == 0)) || (cd "$root" && printf '%s\0' "$@" |
     xargs -0 -n 1 -P "$(num_jobs)" "$tidy" -p "$scratch" --quiet --warnings-as-errors='*' \
-      2> >(grep -v '^[0-9]* warnings\{0,1\} .*generated\.$' >&2))
+      --extra-arg=-Wno-unknown-warning-option 2> >(grep -v '^[0-9]* warnings\{0,1\} .*generated\.$' >&2))
 }
 
 main() {
-  local folder=$root/build choice=changed sample=0 files=()
+  local folder=$root/build choice=changed paths=() found files
   while (($# > 0)); do
     case $1 in
       --build) folder=${2:?--build needs a folder} && shift ;;
       --all) choice=all ;;
-      --sample) choice=sample sample=${2:?--sample needs a number} && shift ;;
-      -*) die "$1: no such option; see the head of scripts/lint.sh" ;;
-      *) choice=named files+=("$1") ;;
+      -*) die "$1: no such option; see scripts/lint.sh --help" ;;
+      *) choice=named paths+=("$1") ;;
     esac
     shift
   done
   write_commands "$folder"
   case $choice in
-    all) mapfile -t files < <(all_files) ;;
-    changed) mapfile -t files < <(changed_files) ;;
-    sample) mapfile -t files < <(drawn_files | head -n "$sample") ;;
+    all) found=$(all_files) ;;
+    changed) found=$(changed_files) ;;
+    named) found=$(files_below "${paths[@]}") ;;
   esac
+  mapfile -t files < <(printf '%s' "$found")
   lint "${files[@]}"
 }
 
+help_if_asked "$@"
 main "$@"

@@ -75,4 +75,5 @@ main() {
   exec "$kApp" qualify "$scenario" "$@"
 }
 
+help_if_asked "$@"
 main "$@"

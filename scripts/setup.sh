@@ -123,6 +123,7 @@ setup() {
 }
 
 if [[ ${BASH_SOURCE[0]} == "$0" ]]; then
+  help_if_asked "$@"
   if (($# == 0)); then set -- build; fi
   setup "$@"
   say "nothing is missing for: $*"
