@@ -21,7 +21,7 @@ class Sha256 {
  private:
   void block(const std::byte* data);
   std::array<std::uint32_t, 8> state_;
-  std::array<std::byte, 64> pending_;
+  std::array<std::byte, 64> pending_{};
   std::uint64_t length_bytes_ = 0;
 };
 

@@ -113,6 +113,21 @@ SharedRows shared_rows(const Report& report) {
   return rows;
 }
 
+std::string power_text(const Report& report) {
+  std::int64_t timed = 0, capped = 0;
+  for (const auto& record : report.cases) {
+    const auto samples = value_of(&record, "power_capped_samples");
+    if (!samples) continue;
+    ++timed;
+    if (*samples > 0) ++capped;
+  }
+  return capped == 0 ? ""
+                     : fmt::format(
+                           "The power limit held the clocks back in {} of {} cases: compare with devices of "
+                           "the same limit.\n",
+                           capped, timed);
+}
+
 // Whether the weights of the model can lie in the L2 cache from one call to the next.
 std::string cache_text(const Report& report) {
   for (const auto& record : report.cases) {
@@ -131,15 +146,18 @@ std::string cache_text(const Report& report) {
 
 std::string single_table(const SingleRows& rows) {
   if (rows.empty()) return "";
-  const std::vector<std::size_t> widths = {10, 16, 16, 16, 16, 15, 15};
-  std::string text = "\nOne pass: milliseconds of the device\n";
+  const std::vector<std::size_t> widths = {8, 16, 16, 16, 16, 16, 8, 8};
+  std::string text =
+      "\nOne pass: milliseconds of the device; what a caller of forward waits, eager and with a graph; times "
+      "the "
+      "default's\n";
   text +=
-      row_text({"tokens", "forward", "graph on", "fixed", "class", "fixed/default", "class/default"}, widths);
+      row_text({"tokens", "forward", "fixed", "class", "waits", "with graph", "x fixed", "x class"}, widths);
   for (const auto& [tokens, row] : rows)
     text += row_text(
-        {std::to_string(tokens), time_text(row.eager, "device_ns"), time_text(row.graph, "device_ns"),
-         time_text(row.fixed, "device_ns"), time_text(row.of_class, "device_ns"),
-         ratio_text(value_of(row.fixed, "fixed_over_default_device_ratio")),
+        {std::to_string(tokens), time_text(row.eager, "device_ns"), time_text(row.fixed, "device_ns"),
+         time_text(row.of_class, "device_ns"), time_text(row.eager, "wall_ns"),
+         time_text(row.graph, "wall_ns"), ratio_text(value_of(row.fixed, "fixed_over_default_device_ratio")),
          ratio_text(value_of(row.of_class, "class_over_default_device_ratio"))},
         widths);
   return text;
@@ -244,7 +262,7 @@ std::string bench_text(const Report& report) {
   const auto shared = shared_rows(report);
   std::string text = single_table(singles) + shared_table(shared);
   const auto sentences = sharing_sentence(shared) + exactness_sentence(singles) + roofline_sentence(singles);
-  if (!sentences.empty()) text += "\n" + sentences + cache_text(report);
+  if (!sentences.empty()) text += "\n" + sentences + cache_text(report) + power_text(report);
   return text;
 }
 

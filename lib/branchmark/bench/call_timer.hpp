@@ -6,7 +6,9 @@
 // stream, events would measure launching as well, since the first op starts as soon as it is queued and the
 // device then waits for the host between ops; that time is in the wall time already. So the device's time is
 // taken in a call of its own, in which each pass finds the stream kept busy: filler work goes ahead of the
-// first event and lasts until the host has queued the pass. A CPU module runs each op when it is queued:
+// first event and lasts until the host has queued the pass. (Inputs of several thousand rows are more than
+// the driver stages at once: the host then waits for the filler, and the pass begins on an idle stream.
+// Passes of that length keep ahead of the host by themselves.) A CPU module runs each op when it is queued:
 // there is nothing to keep busy, and one call gives both times.
 #pragma once
 

@@ -69,7 +69,8 @@ class Rounds {
   void fail(std::size_t index, const std::exception_ptr& error) {
     const bool all = is_hardware_fault(error);
     for (std::size_t i = 0; i < series_.size(); ++i) {
-      if (i != index && !(all && series_[i]->stop == Stop::go_on)) continue;
+      const bool ends = i == index || (all && series_[i]->stop == Stop::go_on);
+      if (!ends) continue;
       series_[i]->error = error;
       series_[i]->stop = Stop::budget_spent;
     }

@@ -34,12 +34,16 @@ struct ProcessInfo {
   unsigned compute_instance;
 };
 
-// A function of the library; calling one that it lacks answers as the library would.
+// A function of the library, under its present name or the one that it had before; calling one that it lacks
+// answers as the library would.
 template <class... Args>
 class Function {
  public:
-  Function(void* library, const char* name)
-      : function_(reinterpret_cast<Status (*)(Args...)>(dlsym(library, name))) {}
+  Function(void* library, const char* name, const char* name_before = nullptr)
+      : function_(reinterpret_cast<Status (*)(Args...)>(dlsym(library, name))) {
+    if (function_ == nullptr && name_before != nullptr)
+      function_ = reinterpret_cast<Status (*)(Args...)>(dlsym(library, name_before));
+  }
   Status operator()(Args... args) const {
     constexpr Status kFunctionNotFound = 13;
     return function_ == nullptr ? kFunctionNotFound : function_(args...);
@@ -62,7 +66,8 @@ struct Library {
         power_limit(handle, "nvmlDeviceGetEnforcedPowerLimit"),
         energy(handle, "nvmlDeviceGetTotalEnergyConsumption"),
         utilisation(handle, "nvmlDeviceGetUtilizationRates"),
-        throttle_reasons(handle, "nvmlDeviceGetCurrentClocksThrottleReasons"),
+        throttle_reasons(handle, "nvmlDeviceGetCurrentClocksEventReasons",
+                         "nvmlDeviceGetCurrentClocksThrottleReasons"),
         ecc_errors(handle, "nvmlDeviceGetTotalEccErrors"),
         remapped_rows(handle, "nvmlDeviceGetRemappedRows"),
         processes(handle, "nvmlDeviceGetComputeRunningProcesses_v3"),

@@ -142,7 +142,7 @@ std::vector<std::string> Safetensors::names() const {
 }
 
 bool Safetensors::contains(const std::string& name) const {
-  return mapping_->tensors.count(name) != 0 || mapping_->unsupported.count(name) != 0;
+  return mapping_->tensors.contains(name) || mapping_->unsupported.contains(name);
 }
 
 const Tensor& Safetensors::at(const std::string& name) const {
