@@ -145,7 +145,8 @@ std::vector<HiddenRows> Model::run_plan(const ExecutionPlan& plan, const SharedO
       if (run.prompt >= 0) prompts.push_back(run.prompt);
       sequences.push_back(std::move(input));
     }
-    const auto rows = run_pass(std::move(sequences), options.gemm, {.observer = options.observer, .hook = options.hook}, false);
+    const auto rows = run_pass(std::move(sequences), options.gemm,
+                               {.observer = options.observer, .hook = options.hook}, false);
     for (std::size_t i = 0; i < prompts.size(); ++i) {
       const auto begin = rows.values.begin() + static_cast<std::int64_t>(i) * rows.columns;
       results[static_cast<std::size_t>(prompts[i])] = {

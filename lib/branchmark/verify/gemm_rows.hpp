@@ -51,8 +51,8 @@ GemmRowsOptions capped(GemmRowsOptions options, std::int64_t most);
 
 // Two cases a shape, gemm=fixed and gemm=class. Witness counters: rows_compared, members_checked (class),
 // controls_caught. Metrics of the cases with gemm=fixed, never a reason to fail: default_rows_differing of
-// default_rows_compared and, where a split-K algorithm is offered, split_k_rows_differing of split_k_rows_compared
-// (such an algorithm may lack row counts).
+// default_rows_compared and, where a split-K algorithm is offered, split_k_rows_differing of
+// split_k_rows_compared (such an algorithm may lack row counts).
 std::vector<Case> gemm_rows_cases(ContextSource context, std::span<const ProjectionShape> shapes,
                                   const GemmRowsOptions& options = {});
 

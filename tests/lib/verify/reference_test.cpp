@@ -165,8 +165,8 @@ class OtherSizes : public testing::TestWithParam<GdnHeads> {
   std::unique_ptr<Model> models_[2];
 };
 
-// 1e-5 is what the fixtures ask of numerics `reference`. Default numerics: 0.018 to 0.020 was measured here over
-// all rows, as the fixtures' own bf16 runs are 0.016 to 0.024 from float32.
+// 1e-5 is what the fixtures ask of numerics `reference`. Default numerics: 0.018 to 0.020 was measured here
+// over all rows, as the fixtures' own bf16 runs are 0.016 to 0.024 from float32.
 constexpr double kReferenceBound = 1e-5;
 constexpr double kDefaultBound = 2.5e-2;
 
