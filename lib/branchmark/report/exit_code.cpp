@@ -161,7 +161,10 @@ bool is_allowed_skip(std::string_view reason) {
 
 void ExitDecision::add(const CaseRecord& record) {
   ++num_cases_;
-  ++outcomes_[record.outcome];
+  if (record.outcome == Outcome::pass && !record.invalid_reasons.empty())
+    ++num_invalid_;
+  else
+    ++outcomes_[record.outcome];
   if (record.outcome == Outcome::skipped) ++skips_[record.skip_reason];
   const int code = code_of(record);
   if (code == kExitOk) {
@@ -197,6 +200,7 @@ std::string ExitDecision::tally() const {
       reasons += fmt::format("{}{} {}", reasons.empty() ? "" : ", ", reason, skipped);
     text += " (" + reasons + ")";
   }
+  if (num_invalid_ > 0) text += fmt::format("{}{} invalid", text.empty() ? "" : ", ", num_invalid_);
   if (!level_.empty()) text += fmt::format("{}level {}", text.empty() ? "" : "; ", level_);
   return text;
 }

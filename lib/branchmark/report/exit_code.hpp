@@ -85,6 +85,7 @@ class ExitDecision {
   std::string level_;
   std::int64_t num_cases_ = 0;
   std::int64_t num_passed_ = 0;
+  std::int64_t num_invalid_ = 0;  // passed, but not valid
   std::map<Outcome, std::int64_t> outcomes_;
   std::map<std::string, std::int64_t> skips_;
   std::map<int, Cause> case_causes_;
