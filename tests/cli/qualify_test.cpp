@@ -121,7 +121,7 @@ TEST_F(Qualify, MarkdownGoesToStdoutAlone) {
   const auto ended = run({"qualify", "small.json", "--device", "cpu", "--report", "report.json", "--markdown",
                           "-", "--quiet", "--filter", "^repeated.*fixed.*packed$"});
   expect_exit(ended, 0, {});
-  EXPECT_EQ(ended.out.find("#"), 0u) << ended.out;
+  EXPECT_EQ(ended.out.find('#'), 0u) << ended.out;
   EXPECT_EQ(ended.err.find("\x1b["), std::string::npos) << "stderr is no terminal: no colours";
 }
 

@@ -18,11 +18,11 @@ std::optional<Difference> compare(const TracedSide& left, const TracedSide& righ
 // The first stream that differs bounds the search. Where an op differs in few values the residual stream may
 // round that away, so the layers before the one that produced the stream are looked at too.
 std::optional<Difference> locate(const TracedSide& left, const TracedSide& right) {
-  const auto stream = compare(left, right, Trace::of_streams());
+  auto stream = compare(left, right, Trace::of_streams());
   if (!stream) return std::nullopt;
   const auto producing_layer = stream->layer - 1;
   for (auto layer = std::min<std::int64_t>(0, producing_layer); layer <= producing_layer; ++layer)
-    if (const auto op = compare(left, right, Trace::of_layer(layer))) return op;
+    if (auto op = compare(left, right, Trace::of_layer(layer))) return op;
   return stream;
 }
 
