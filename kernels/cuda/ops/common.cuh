@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "../ptx/approximate.cuh"
 #include "../stream.hpp"
 #include "../validate.hpp"
 
@@ -106,13 +107,33 @@ __device__ __forceinline__ void store8(T* p, const Float8& values, int valid = k
   store_raw8(p, raw, valid);
 }
 
-// Accurate exp and division: no approximate intrinsic, so that the result does not hang on compiler flags.
-__device__ __forceinline__ float sigmoid(float x) {
-  return 1.0f / (1.0f + expf(-x));
+// 1 + e^−x. Where T is bf16, what becomes of it is rounded to eight bits, and the special function unit is
+// accurate enough (2^-20); elementwise kernels would otherwise be bound by arithmetic. No compiler flag has
+// a part in either.
+template <typename T>
+__device__ __forceinline__ float one_plus_exp_of_negative(float x) {
+  constexpr float kLog2E = 1.44269504088896340736f;
+  if constexpr (sizeof(T) == sizeof(float))
+    return 1.0f + expf(-x);
+  else
+    return 1.0f + ptx::exp2_approximate(-kLog2E * x);
 }
-// x · sigmoid(x) with one division.
+
+template <typename T>
+__device__ __forceinline__ float sigmoid(float x) {
+  if constexpr (sizeof(T) == sizeof(float))
+    return 1.0f / one_plus_exp_of_negative<T>(x);
+  else
+    return ptx::reciprocal_approximate(one_plus_exp_of_negative<T>(x));
+}
+
+// x · sigmoid(x).
+template <typename T>
 __device__ __forceinline__ float silu(float x) {
-  return x / (1.0f + expf(-x));
+  if constexpr (sizeof(T) == sizeof(float))
+    return x / one_plus_exp_of_negative<T>(x);
+  else
+    return x * sigmoid<T>(x);
 }
 
 // 1 / sqrt(x), both correctly rounded.

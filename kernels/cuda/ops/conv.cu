@@ -107,7 +107,7 @@ __global__ void __launch_bounds__(ConvConfig::kThreads)
       sum = __fadd_rn(sum, __fmul_rn(weight[1][c], to_float(before[1].element[c])));
       sum = __fadd_rn(sum, __fmul_rn(weight[2][c], to_float(before[2].element[c])));
       sum = __fadd_rn(sum, __fmul_rn(weight[3][c], to_float(own[i].element[c])));
-      result.element[c] = silu(round_to<T>(sum));
+      result.element[c] = silu<T>(round_to<T>(sum));
     }
     store8(static_cast<T*>(args.out.data) + row * args.out.row_stride + channel, result);
     before[0] = before[1];

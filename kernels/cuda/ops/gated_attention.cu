@@ -12,8 +12,9 @@
 //
 // Rows are independent: keys are taken in tiles of fixed size on one grid from the prompt's start, which no
 // segment's seam cuts, whatever rows are computed beside.
-#include "gated_attention_bf16.cuh"
 #include "gated_attention_f32.cuh"
+#include "gated_attention_mma.cuh"
+#include "gated_attention_wgmma.cuh"
 #include "ops.hpp"
 #include "shared_memory.cuh"
 
@@ -43,12 +44,32 @@ void require_gated_attention(const bmk_gated_attention_args& args) {
   require_pointer(args.segment_length, "gated_attention: segment_length");
 }
 
-void launch_bf16(const bmk_stream* stream, cudaStream_t queue, const bmk_gated_attention_args& args) {
-  using Config = GatedAttentionBf16Config;
-  allow_shared_bytes(stream, gated_attention_bf16_kernel, Config::kSharedBytes, "gated_attention");
+// Whether the device has wgmma and the build code for it. One kernel serves all sizes on a device.
+bool has_wgmma(const bmk_device& device) {
+#ifdef BRANCHMARK_CUDA_SM90A
+  return device.compute_capability == 90;
+#else
+  static_cast<void>(device);
+  return false;
+#endif
+}
+
+void launch_wgmma(const bmk_stream* stream, cudaStream_t queue, const bmk_gated_attention_args& args) {
+  using Config = GatedAttentionWgmmaConfig;
+  allow_shared_bytes(stream, gated_attention_wgmma_kernel, Config::kSharedBytes, "gated_attention");
+  const std::int64_t blocks_per_head =
+      ceil_div(BMK_CHUNK_TOKENS * (args.query_heads / args.kv_heads), Config::kQueryRows);
+  const unsigned blocks =
+      grid_of(args.sequences.num_chunks * args.kv_heads * blocks_per_head, "gated_attention");
+  gated_attention_wgmma_kernel<<<blocks, Config::kThreads, Config::kSharedBytes, queue>>>(args);
+}
+
+void launch_mma(const bmk_stream* stream, cudaStream_t queue, const bmk_gated_attention_args& args) {
+  using Config = GatedAttentionMmaConfig;
+  allow_shared_bytes(stream, gated_attention_mma_kernel, Config::kSharedBytes, "gated_attention");
   // A chunk's 64 tokens times the heads of a group make as many tiles as the group has heads.
   const unsigned blocks = grid_of(args.sequences.num_chunks * args.query_heads, "gated_attention");
-  gated_attention_bf16_kernel<<<blocks, Config::kThreads, Config::kSharedBytes, queue>>>(args);
+  gated_attention_mma_kernel<<<blocks, Config::kThreads, Config::kSharedBytes, queue>>>(args);
 }
 
 void launch_f32(cudaStream_t queue, const bmk_gated_attention_args& args) {
@@ -77,10 +98,12 @@ bmk_status gated_attention(bmk_stream* stream, const bmk_gated_attention_args* a
     require_args(args, "gated_attention");
     require_gated_attention(*args);
     if (args->query.rows == 0) return;
-    if (args->query.dtype == BMK_BF16)
-      launch_bf16(stream, queue, *args);
-    else
+    if (args->query.dtype != BMK_BF16)
       launch_f32(queue, *args);
+    else if (has_wgmma(*stream->device))
+      launch_wgmma(stream, queue, *args);
+    else
+      launch_mma(stream, queue, *args);
     check_launch("gated_attention");
   });
 }

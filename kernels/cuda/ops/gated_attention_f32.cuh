@@ -88,7 +88,8 @@ __global__ void __launch_bounds__(GatedAttentionF32Config::kThreads)
   const Float8 gate = load8(static_cast<const float*>(args.gate.data) + row * args.gate.row_stride +
                             head * args.gate_head_stride + lane * kVector);
 #pragma unroll
-  for (int e = 0; e < kVector; ++e) o.element[e] = o.element[e] / denominator * sigmoid(gate.element[e]);
+  for (int e = 0; e < kVector; ++e)
+    o.element[e] = o.element[e] / denominator * sigmoid<float>(gate.element[e]);
   store8(static_cast<float*>(args.out.data) + row * args.out.row_stride + column, o);
 }
 

@@ -47,7 +47,7 @@ __global__ void __launch_bounds__(GatedRmsConfig::kThreads)
 #pragma unroll
   for (int i = 0; i < kVector; ++i) {
     const float normed = round_to<T>(x.element[i] * inverse);
-    y.element[i] = round_to<T>(scale.element[i] * normed) * silu(gate.element[i]);
+    y.element[i] = round_to<T>(scale.element[i] * normed) * silu<T>(gate.element[i]);
   }
   store8(out + row * out_stride + column, y);
 }

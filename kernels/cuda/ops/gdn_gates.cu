@@ -5,8 +5,8 @@
 //   softplus(x) = x above 20, else log1p(exp(x))
 //
 // a, b: [rows, value heads], bf16 or f32; A_log, dt_bias: [1, value heads], bf16 or f32 as stored; g, beta:
-// [rows, value heads], f32. Float32 inside with accurate exp and log1p. Both factors of g are positive or
-// zero, so that a decay exp(g) never grows.
+// [rows, value heads], f32. Float32 inside with accurate exp and log1p under all numerics. Both factors of g
+// are positive or zero, so that a decay exp(g) never grows.
 //
 // Elementwise, so rows are independent. Bound by the latency of a launch: the largest is a few ten thousand
 // elements.
@@ -41,7 +41,7 @@ __global__ void __launch_bounds__(GdnGatesConfig::kThreads)
   const float rate = expf(load_stored(args.a_log, head));
   const float step = softplus(a + load_stored(args.dt_bias, head));
   static_cast<float*>(args.g.data)[row * args.g.row_stride + head] = -(rate * step);
-  static_cast<float*>(args.beta.data)[row * args.beta.row_stride + head] = round_to<T>(sigmoid(b));
+  static_cast<float*>(args.beta.data)[row * args.beta.row_stride + head] = round_to<T>(sigmoid<float>(b));
 }
 
 }  // namespace

@@ -18,7 +18,7 @@ __global__ void __launch_bounds__(kRowGridThreads)
   const Float8 u = load8(up + place.row * up_stride + place.column, valid);
   Float8 y;
 #pragma unroll
-  for (int i = 0; i < kVector; ++i) y.element[i] = round_to<T>(silu(g.element[i])) * u.element[i];
+  for (int i = 0; i < kVector; ++i) y.element[i] = round_to<T>(silu<T>(g.element[i])) * u.element[i];
   store8(out + place.row * out_stride + place.column, y, valid);
 }
 

@@ -22,75 +22,41 @@
 #pragma once
 
 #include "../ptx/cp_async.cuh"
-#include "../ptx/exp2.cuh"
-#include "../ptx/mma.cuh"
-#include "sequences.cuh"
+#include "gated_attention_tiles.cuh"
 #include "swizzled_tile.cuh"
 
 namespace branchmark::cuda {
 
-struct GatedAttentionBf16Config {
+struct GatedAttentionMmaConfig {
   static constexpr int kWarps = 4;
   static constexpr int kThreads = kWarps * kWarpThreads;
   static constexpr int kBlocksPerMultiprocessor = 2;  // one block's softmax hides behind the other's products
   static constexpr int kWarpRows = 16;
   static constexpr int kQueryRows = kWarps * kWarpRows;
-  static constexpr int kKeys = BMK_CHUNK_TOKENS;
-  static constexpr int kDim = BMK_ATTENTION_HEAD_DIM;
-  static constexpr int kRowBytes = kDim * 2;
-  static constexpr int kTileBytes = kKeys * kRowBytes;
-  static constexpr int kSharedBytes = 3 * kTileBytes;
-  // exp(x / 16) = 2^(x · kLog2Scale)
-  static constexpr float kLog2Scale = 1.44269504088896340736f / 16.0f;
+  static constexpr int kSharedBytes = 3 * attention_tiles::kTileBytes;
 };
-static_assert(GatedAttentionBf16Config::kQueryRows == GatedAttentionBf16Config::kKeys,
+static_assert(GatedAttentionMmaConfig::kQueryRows == attention_tiles::kKeys,
               "query, key and value tiles share one size");
-static_assert(BMK_CHUNK_TOKENS % GatedAttentionBf16Config::kKeys == 0, "a key tile lies in one segment");
-static_assert(GatedAttentionBf16Config::kRowBytes == kWarpThreads * 16, "a warp loads a row at once");
 
-namespace gated_attention_bf16 {
+namespace gated_attention_mma {
 
-using Config = GatedAttentionBf16Config;
-using Tile = SwizzledTile<Config::kRowBytes>;
-
-// The segment that the current key tile lies in. `keys` and `values` point to where the row of position 0
-// would be.
-struct Segment {
-  const __nv_bfloat16* keys;
-  const __nv_bfloat16* values;
-  int end;  // first position past it
-  int index;
-};
-
-__device__ __forceinline__ Segment load_segment(const bmk_gated_attention_args& args, int index,
-                                                int kv_head) {
-  const std::int64_t first = args.segment_first_position[index];
-  const std::int64_t shift =
-      static_cast<std::int64_t>(kv_head) * Config::kDim - first * args.kv_heads * Config::kDim;
-  return {static_cast<const __nv_bfloat16*>(args.segment_keys[index]) + shift,
-          static_cast<const __nv_bfloat16*>(args.segment_values[index]) + shift,
-          static_cast<int>(first + args.segment_length[index]), index};
-}
+using Config = GatedAttentionMmaConfig;
+using attention_tiles::kDim;
+using attention_tiles::kKeys;
+using attention_tiles::kTileBytes;
+using attention_tiles::Pair;
+using attention_tiles::Softmax;
+using Tile = SwizzledTile<attention_tiles::kRowBytes>;
 
 // Queues the copy of 64 rows into a tile; rows from `num_rows` on become zeros.
 __device__ __forceinline__ void load_tile(std::uint32_t tile, const __nv_bfloat16* rows,
                                           std::int64_t row_stride, int num_rows, int warp, int lane) {
 #pragma unroll
-  for (int i = 0; i < Config::kKeys / Config::kWarps; ++i) {
+  for (int i = 0; i < kKeys / Config::kWarps; ++i) {
     const int row = i * Config::kWarps + warp;
     ptx::cp_async_16_or_zeros(tile + Tile::offset(row, lane), rows + row * row_stride + lane * kVector,
                               row < num_rows);
   }
-}
-
-// Where a (token, head) pair of the block's chunk lies.
-struct Pair {
-  std::int64_t row;
-  std::int64_t head;
-};
-
-__device__ __forceinline__ Pair locate(const ChunkPlace& chunk, unsigned pair, unsigned group, int kv_head) {
-  return {chunk.first_row + pair / group, static_cast<std::int64_t>(kv_head) * group + pair % group};
 }
 
 // S = Q Kᵀ for the warp's 16 rows: s[n] are the scores of keys 8n .. 8n + 7.
@@ -103,7 +69,7 @@ __device__ __forceinline__ void multiply_keys(float (&s)[8][4], std::uint32_t q_
 #pragma unroll
     for (int i = 0; i < 4; ++i) s[n][i] = 0.0f;
 #pragma unroll
-  for (int step = 0; step < Config::kDim / 16; ++step) {
+  for (int step = 0; step < kDim / 16; ++step) {
     std::uint32_t q[4];
     ptx::ldmatrix_x4(q, q_blocks.address(warp * Config::kWarpRows, step));
 #pragma unroll
@@ -122,12 +88,10 @@ __device__ __forceinline__ void multiply_values(float (&o)[32][4], const float (
                                                 std::uint32_t v_tile, int num_steps, int lane) {
   const Tile::Blocks blocks = Tile::Blocks::rows_first(v_tile, lane);
 #pragma unroll
-  for (int step = 0; step < Config::kKeys / 16; ++step) {
+  for (int step = 0; step < kKeys / 16; ++step) {
     if (step >= num_steps) continue;
-    const std::uint32_t a[4] = {ptx::pack_bf16(p[2 * step][0], p[2 * step][1]),
-                                ptx::pack_bf16(p[2 * step][2], p[2 * step][3]),
-                                ptx::pack_bf16(p[2 * step + 1][0], p[2 * step + 1][1]),
-                                ptx::pack_bf16(p[2 * step + 1][2], p[2 * step + 1][3])};
+    std::uint32_t a[4];
+    attention_tiles::round_probabilities(a, p[2 * step], p[2 * step + 1]);
 #pragma unroll
     for (int n = 0; n < 32; n += 2) {
       std::uint32_t v[4];
@@ -138,48 +102,14 @@ __device__ __forceinline__ void multiply_values(float (&o)[32][4], const float (
   }
 }
 
-// Turns scores into probabilities in place, and brings the running maximum, the denominator and O to the
-// new maximum. Index r of maximum and denominator: rows g and g + 8 of the warp. A lane's denominator
-// covers its own columns; the four lanes of a row add up at the end.
-__device__ __forceinline__ void softmax_step(float (&s)[8][4], float (&o)[32][4], float (&maximum)[2],
-                                             float (&denominator)[2]) {
-  float factor[2];
-#pragma unroll
-  for (int r = 0; r < 2; ++r) {
-    float highest = maximum[r];
-#pragma unroll
-    for (int n = 0; n < 8; ++n) highest = fmaxf(highest, fmaxf(s[n][2 * r], s[n][2 * r + 1]));
-    highest = fmaxf(highest, __shfl_xor_sync(kFullWarp, highest, 1));
-    highest = fmaxf(highest, __shfl_xor_sync(kFullWarp, highest, 2));
-    factor[r] = ptx::exp2_approximate((maximum[r] - highest) * Config::kLog2Scale);
-    maximum[r] = highest;
-    float sum = 0.0f;
-#pragma unroll
-    for (int n = 0; n < 8; ++n) {
-#pragma unroll
-      for (int i = 2 * r; i < 2 * r + 2; ++i) {
-        s[n][i] = ptx::exp2_approximate((s[n][i] - highest) * Config::kLog2Scale);
-        sum += s[n][i];
-      }
-    }
-    denominator[r] = fmaf(denominator[r], factor[r], sum);
-  }
-  if (__any_sync(kFullWarp, factor[0] != 1.0f || factor[1] != 1.0f)) {
-#pragma unroll
-    for (int n = 0; n < 32; ++n)
-#pragma unroll
-      for (int i = 0; i < 4; ++i) o[n][i] *= factor[i / 2];
-  }
-}
-
-}  // namespace gated_attention_bf16
+}  // namespace gated_attention_mma
 
 // One block for each (chunk, kv head, tile of 64 pairs). Later chunks come first: within a sequence they
 // have more keys, and the longest blocks should not start last.
-__global__ void __launch_bounds__(GatedAttentionBf16Config::kThreads,
-                                  GatedAttentionBf16Config::kBlocksPerMultiprocessor)
-    gated_attention_bf16_kernel(const __grid_constant__ bmk_gated_attention_args args) {
-  using namespace gated_attention_bf16;
+__global__ void __launch_bounds__(GatedAttentionMmaConfig::kThreads,
+                                  GatedAttentionMmaConfig::kBlocksPerMultiprocessor)
+    gated_attention_mma_kernel(const __grid_constant__ bmk_gated_attention_args args) {
+  using namespace gated_attention_mma;
   extern __shared__ __align__(128) unsigned char shared[];
   const int lane = static_cast<int>(threadIdx.x) % kWarpThreads;
   const int warp = static_cast<int>(threadIdx.x) / kWarpThreads;
@@ -193,23 +123,22 @@ __global__ void __launch_bounds__(GatedAttentionBf16Config::kThreads,
   if (first_pair >= num_pairs) return;
 
   const std::uint32_t q_tile = ptx::shared_address(shared);
-  const std::uint32_t k_tile = q_tile + Config::kTileBytes;
-  const std::uint32_t v_tile = k_tile + Config::kTileBytes;
-  const std::int64_t kv_stride = args.kv_heads * Config::kDim;
-  const int own_tile =
-      static_cast<int>(args.sequences.first_position[chunk.sequence] / Config::kKeys + chunk.index);
-  const int last_segment = static_cast<int>(args.segment_offsets[chunk.sequence + 1]) - 1;
-  Segment segment = load_segment(args, static_cast<int>(args.segment_offsets[chunk.sequence]), kv_head);
+  const std::uint32_t k_tile = q_tile + kTileBytes;
+  const std::uint32_t v_tile = k_tile + kTileBytes;
+  const std::int64_t kv_stride = args.kv_heads * kDim;
+  const int own_tile = static_cast<int>(args.sequences.first_position[chunk.sequence] / kKeys + chunk.index);
+  attention_tiles::Segments segments(args, chunk.sequence, kv_head);
 
   const auto load_keys = [&](int tile) {
-    const int position = tile * Config::kKeys;
-    while (position >= segment.end && segment.index < last_segment)
-      segment = load_segment(args, segment.index + 1, kv_head);
+    const int position = tile * kKeys;
+    const auto& segment = segments.at(position);
     load_tile(k_tile, segment.keys + position * kv_stride, kv_stride, segment.end - position, warp, lane);
     ptx::cp_async_commit();
   };
+  // The keys of the tile have been asked for before.
   const auto load_values = [&](int tile) {
-    const int position = tile * Config::kKeys;
+    const int position = tile * kKeys;
+    const auto& segment = segments.at(position);
     load_tile(v_tile, segment.values + position * kv_stride, kv_stride, segment.end - position, warp, lane);
     ptx::cp_async_commit();
   };
@@ -218,12 +147,10 @@ __global__ void __launch_bounds__(GatedAttentionBf16Config::kThreads,
   for (int i = 0; i < Config::kQueryRows / Config::kWarps; ++i) {
     const unsigned slot = i * Config::kWarps + warp;
     const bool present = first_pair + slot < num_pairs;
-    const Pair pair = locate(chunk, present ? first_pair + slot : first_pair, group, kv_head);
+    const Pair pair =
+        attention_tiles::locate(chunk, present ? first_pair + slot : first_pair, group, kv_head);
     ptx::cp_async_16_or_zeros(q_tile + Tile::offset(slot, lane),
-                              static_cast<const __nv_bfloat16*>(args.query.data) +
-                                  pair.row * args.query.row_stride + pair.head * Config::kDim +
-                                  lane * kVector,
-                              present);
+                              attention_tiles::query_of(args, pair) + lane * kVector, present);
   }
   load_keys(0);
   load_values(0);
@@ -233,8 +160,7 @@ __global__ void __launch_bounds__(GatedAttentionBf16Config::kThreads,
   for (int n = 0; n < 32; ++n)
 #pragma unroll
     for (int i = 0; i < 4; ++i) o[n][i] = 0.0f;
-  float maximum[2] = {-INFINITY, -INFINITY};
-  float denominator[2] = {0.0f, 0.0f};
+  Softmax softmax;
 
   for (int tile = 0; tile <= own_tile; ++tile) {
     float s[8][4];
@@ -244,31 +170,28 @@ __global__ void __launch_bounds__(GatedAttentionBf16Config::kThreads,
     ptx::cp_async_wait<0>();  // V
     __syncthreads();          // which also says that every warp is done with K
     if (tile < own_tile) load_keys(tile + 1);
-    int num_steps = Config::kKeys / 16;
+    int num_steps = kKeys / 16;
     if (tile == own_tile) {
-      // Key and token count from the chunk's start. Key 0 is seen by every row, also by one that is not
-      // there.
       const unsigned first_slot = first_pair + warp * Config::kWarpRows;
       num_steps = static_cast<int>((first_slot + Config::kWarpRows - 1) / group / 16) + 1;
-#pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        const int token = static_cast<int>((first_slot + lane / 4 + i / 2 * 8) / group);
-#pragma unroll
-        for (int n = 0; n < 8; ++n) s[n][i] = n * 8 + lane % 4 * 2 + i % 2 <= token ? s[n][i] : -INFINITY;
-      }
+      attention_tiles::mask_own_tile(s, first_slot, group, lane);
     }
-    softmax_step(s, o, maximum, denominator);
+    softmax.step(s);
+    if (softmax.rescales()) {
+#pragma unroll
+      for (int n = 0; n < 32; ++n)
+#pragma unroll
+        for (int i = 0; i < 4; ++i) o[n][i] *= softmax.factor[i / 2];
+    }
     multiply_values(o, s, v_tile, num_steps, lane);
     __syncthreads();  // every warp is done with V
     if (tile < own_tile) load_values(tile + 1);
   }
 
-  unsigned char* const rows = shared + warp * Config::kWarpRows * Config::kRowBytes;
+  unsigned char* const rows = shared + warp * Config::kWarpRows * attention_tiles::kRowBytes;
 #pragma unroll
   for (int r = 0; r < 2; ++r) {
-    denominator[r] += __shfl_xor_sync(kFullWarp, denominator[r], 1);
-    denominator[r] += __shfl_xor_sync(kFullWarp, denominator[r], 2);
-    const float inverse = 1.0f / denominator[r];
+    const float inverse = softmax.inverse(r);
 #pragma unroll
     for (int n = 0; n < 32; ++n)
       *reinterpret_cast<std::uint32_t*>(rows + Tile::offset(lane / 4 + 8 * r, n) + lane % 4 * 4) =
@@ -279,16 +202,8 @@ __global__ void __launch_bounds__(GatedAttentionBf16Config::kThreads,
   for (int i = 0; i < Config::kWarpRows; ++i) {
     const unsigned pair_index = first_pair + warp * Config::kWarpRows + i;
     if (pair_index >= num_pairs) break;
-    const Pair pair = locate(chunk, pair_index, group, kv_head);
-    const Float8 gate =
-        load8(static_cast<const __nv_bfloat16*>(args.gate.data) + pair.row * args.gate.row_stride +
-              pair.head * args.gate_head_stride + lane * kVector);
-    Float8 result = load8(reinterpret_cast<const __nv_bfloat16*>(rows + Tile::offset(i, lane)));
-#pragma unroll
-    for (int e = 0; e < kVector; ++e) result.element[e] *= round_to<__nv_bfloat16>(sigmoid(gate.element[e]));
-    store8(static_cast<__nv_bfloat16*>(args.out.data) + pair.row * args.out.row_stride +
-               pair.head * Config::kDim + lane * kVector,
-           result);
+    attention_tiles::store_gated(args, attention_tiles::locate(chunk, pair_index, group, kv_head),
+                                 rows + Tile::offset(i, lane), lane);
   }
 }
 
