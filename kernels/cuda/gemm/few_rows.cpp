@@ -1,15 +1,12 @@
 #include "few_rows.hpp"
 
+#include "../wgmma_device.hpp"
+
 namespace branchmark::cuda {
-namespace {
-
-constexpr int kWgmmaCapability = 90;  // of no later generation
-
-}  // namespace
 
 std::vector<FewRowsSettings> few_rows_kernels(const bmk_device& device, std::int64_t columns) {
   FewRowsPlace place;
-  place.has_wgmma = device.compute_capability == kWgmmaCapability && has_wgmma_code();
+  place.has_wgmma = has_wgmma(device);
   place.num_multiprocessors = device.num_multiprocessors;
   place.columns = columns;
   return few_rows_settings(place);

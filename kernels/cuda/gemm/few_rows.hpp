@@ -34,7 +34,5 @@ void few_rows_multiply(const FewRowsSettings& settings, const FewRowsProduct& pr
 // The two families' launchers.
 void few_rows_wgmma(const FewRowsSettings& settings, const FewRowsProduct& product, cudaStream_t stream);
 void few_rows_mma(const FewRowsSettings& settings, const FewRowsProduct& product, cudaStream_t stream);
-// Whether the build has the code of few_rows_wgmma.
-bool has_wgmma_code();
 
 }  // namespace branchmark::cuda

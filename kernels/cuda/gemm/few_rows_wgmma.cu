@@ -265,14 +265,6 @@ void launch(const FewRowsSettings& settings, const FewRowsProduct& product, cuda
 
 }  // namespace
 
-bool has_wgmma_code() {
-#ifdef BRANCHMARK_CUDA_SM90A
-  return true;
-#else
-  return false;
-#endif
-}
-
 void few_rows_wgmma(const FewRowsSettings& settings, const FewRowsProduct& product, cudaStream_t stream) {
   switch (settings.tile_columns) {
     case 8:

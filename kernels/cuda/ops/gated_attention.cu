@@ -12,6 +12,7 @@
 //
 // Rows are independent: keys are taken in tiles of fixed size on one grid from the prompt's start, which no
 // segment's seam cuts, whatever rows are computed beside.
+#include "../wgmma_device.hpp"
 #include "gated_attention_f32.cuh"
 #include "gated_attention_mma.cuh"
 #include "gated_attention_wgmma.cuh"
@@ -42,16 +43,6 @@ void require_gated_attention(const bmk_gated_attention_args& args) {
   require_pointer(args.segment_values, "gated_attention: segment_values");
   require_pointer(args.segment_first_position, "gated_attention: segment_first_position");
   require_pointer(args.segment_length, "gated_attention: segment_length");
-}
-
-// Whether the device has wgmma and the build code for it. One kernel serves all sizes on a device.
-bool has_wgmma(const bmk_device& device) {
-#ifdef BRANCHMARK_CUDA_SM90A
-  return device.compute_capability == 90;
-#else
-  static_cast<void>(device);
-  return false;
-#endif
 }
 
 void launch_wgmma(const bmk_stream* stream, cudaStream_t queue, const bmk_gated_attention_args& args) {

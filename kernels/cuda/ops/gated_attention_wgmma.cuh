@@ -161,11 +161,12 @@ __device__ __forceinline__ void start_scores(float (&s)[kKeys / 2], std::uint32_
 // Starts O += P V.
 __device__ __forceinline__ void start_values(float (&o)[kDim / 2], const Probabilities& p,
                                              std::uint32_t v_tile) {
-  const std::uint64_t v = ptx::wgmma_columns_descriptor(v_tile, Config::kBoxBytes);
+  const std::uint64_t v = ptx::wgmma_rows_descriptor(v_tile, Config::kBoxBytes);
   ptx::hold_sums(o);
   ptx::wgmma_fence();
 #pragma unroll
-  for (int step = 0; step < kKeys / 16; ++step) ptx::wgmma_k16(o, p[step], v + step * ptx::kWgmmaColumnsStep);
+  for (int step = 0; step < kKeys / 16; ++step)
+    ptx::wgmma_k16<ptx::WgmmaB::kByRows>(o, p[step], v + step * ptx::kWgmmaRowsStep);
   ptx::wgmma_commit();
 }
 

@@ -18,9 +18,11 @@
 // from chunk to chunk, for all sequences, heads and halves of the values at once. Both do the same for
 // every number and length of sequences. Refused: one kernel that does both, which has no more blocks than
 // heads for a single sequence.
+#include "../wgmma_device.hpp"
 #include "gdn_prefill_f32.cuh"
 #include "gdn_prefill_prepare.cuh"
-#include "gdn_prefill_state.cuh"
+#include "gdn_prefill_state_mma.cuh"
+#include "gdn_prefill_state_wgmma.cuh"
 #include "ops.hpp"
 #include "shared_memory.cuh"
 
@@ -31,8 +33,10 @@ std::int64_t num_records(const bmk_gdn_prefill_args& args) {
   return args.sequences.num_chunks * args.value_heads;
 }
 
-std::int64_t workspace_bytes(const bmk_gdn_prefill_args& args) {
-  return args.numerics == BMK_NUMERICS_DEFAULT ? GdnWorkspace::bytes(num_records(args)) : 0;
+std::int64_t workspace_bytes(const bmk_device& device, const bmk_gdn_prefill_args& args) {
+  if (args.numerics != BMK_NUMERICS_DEFAULT) return 0;
+  return has_wgmma(device) ? GdnWorkspace<GdnMatrixRecord>::bytes(num_records(args))
+                           : GdnWorkspace<GdnFragmentRecord>::bytes(num_records(args));
 }
 
 void require_heads(const bmk_gdn_prefill_args& args) {
@@ -42,7 +46,7 @@ void require_heads(const bmk_gdn_prefill_args& args) {
   require_at_least(args.sequences.num_chunks, 0, "gdn_prefill: sequences.num_chunks");
 }
 
-void require_gdn_prefill(const bmk_gdn_prefill_args& args) {
+void require_gdn_prefill(const bmk_device& device, const bmk_gdn_prefill_args& args) {
   const bmk_dtype activation = args.qkv.dtype;
   const std::int64_t rows = args.qkv.rows;
   require_numerics(args.numerics, activation, "gdn_prefill");
@@ -57,28 +61,30 @@ void require_gdn_prefill(const bmk_gdn_prefill_args& args) {
   require_pointer(args.state_in, "gdn_prefill: state_in");
   require_pointer(args.state_out, "gdn_prefill: state_out");
   require_pointer(args.state_at, "gdn_prefill: state_at");
-  if (workspace_bytes(args) == 0) return;
-  require_at_least(args.workspace_bytes, workspace_bytes(args), "gdn_prefill: workspace_bytes");
+  if (workspace_bytes(device, args) == 0) return;
+  require_at_least(args.workspace_bytes, workspace_bytes(device, args), "gdn_prefill: workspace_bytes");
   require_pointer(args.workspace, "gdn_prefill: workspace");
   require_equal(
       static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(args.workspace) % kDataAlignmentBytes), 0,
       "gdn_prefill: workspace modulo 16");
 }
 
-void launch_bf16(const bmk_stream* stream, cudaStream_t queue, const bmk_gdn_prefill_args& args) {
-  const GdnWorkspace workspace = GdnWorkspace::in(args.workspace, num_records(args));
+// The two kernels, the second with its own layout of records.
+template <class Record, class StateConfig>
+void launch_bf16(const bmk_stream* stream, cudaStream_t queue, const bmk_gdn_prefill_args& args,
+                 void (*state_kernel)(bmk_gdn_prefill_args, GdnWorkspace<Record>)) {
+  const auto workspace = GdnWorkspace<Record>::in(args.workspace, num_records(args));
   constexpr int kPrepareBytes = sizeof(gdn_prepare::Shared);
-  constexpr int kStateBytes = GdnStateConfig::kSharedBytes;
-  allow_shared_bytes(stream, gdn_prepare_kernel, kPrepareBytes, "gdn_prefill");
-  allow_shared_bytes(stream, gdn_state_kernel, kStateBytes, "gdn_prefill");
+  allow_shared_bytes(stream, gdn_prepare_kernel<Record>, kPrepareBytes, "gdn_prefill");
+  allow_shared_bytes(stream, state_kernel, StateConfig::kSharedBytes, "gdn_prefill");
   if (num_records(args) > 0) {
     const unsigned blocks = grid_of(num_records(args), "gdn_prefill");
-    gdn_prepare_kernel<<<blocks, GdnPrepareConfig::kThreads, kPrepareBytes, queue>>>(args, workspace);
+    gdn_prepare_kernel<Record><<<blocks, GdnPrepareConfig::kThreads, kPrepareBytes, queue>>>(args, workspace);
     check_launch("gdn_prefill");
   }
   const unsigned blocks =
-      grid_of(args.sequences.num_sequences * args.value_heads * GdnStateConfig::kSlices, "gdn_prefill");
-  gdn_state_kernel<<<blocks, GdnStateConfig::kThreads, kStateBytes, queue>>>(args, workspace);
+      grid_of(args.sequences.num_sequences * args.value_heads * StateConfig::kSlices, "gdn_prefill");
+  state_kernel<<<blocks, StateConfig::kThreads, StateConfig::kSharedBytes, queue>>>(args, workspace);
 }
 
 void launch_f32(cudaStream_t queue, const bmk_gdn_prefill_args& args) {
@@ -97,7 +103,7 @@ bmk_status gdn_prefill_workspace(bmk_device* device, const bmk_gdn_prefill_args*
     require_args(args, "gdn_prefill_workspace");
     require_pointer(bytes, "gdn_prefill_workspace: bytes");
     require_heads(*args);
-    *bytes = workspace_bytes(*args);
+    *bytes = workspace_bytes(*device, *args);
   });
 }
 
@@ -105,12 +111,14 @@ bmk_status gdn_prefill(bmk_stream* stream, const bmk_gdn_prefill_args* args) {
   return guarded([&] {
     const cudaStream_t queue = activate(stream);
     require_args(args, "gdn_prefill");
-    require_gdn_prefill(*args);
+    require_gdn_prefill(*stream->device, *args);
     if (args->sequences.num_sequences == 0) return;
-    if (args->numerics == BMK_NUMERICS_DEFAULT)
-      launch_bf16(stream, queue, *args);
-    else
+    if (args->numerics != BMK_NUMERICS_DEFAULT)
       launch_f32(queue, *args);
+    else if (has_wgmma(*stream->device))
+      launch_bf16<GdnMatrixRecord, GdnStateWgmmaConfig>(stream, queue, *args, gdn_state_wgmma_kernel);
+    else
+      launch_bf16<GdnFragmentRecord, GdnStateMmaConfig>(stream, queue, *args, gdn_state_mma_kernel);
     check_launch("gdn_prefill");
   });
 }

@@ -38,13 +38,11 @@ struct GdnPrepareConfig {
   static constexpr float kQueryScale = 0.088388347648318440550f;  // 128^−½
 };
 static_assert(GdnPrepareConfig::kThreads == 2 * GdnPrepareConfig::kTokens, "one thread a row of q and of k");
-static_assert(GdnPrepareConfig::kWarps == GdnChunkRecord::kTokenTiles,
-              "one warp a diagonal block and a row tile of q");
+static_assert(GdnPrepareConfig::kWarps == kGdnTokenTiles, "one warp a diagonal block and a row tile of q");
 
 namespace gdn_prepare {
 
 using Config = GdnPrepareConfig;
-using Record = GdnChunkRecord;
 using Tile = SwizzledTile<Config::kRowBytes>;
 
 struct Shared {
@@ -114,11 +112,11 @@ __device__ __forceinline__ void multiply_keys(float (&sums)[8][4], std::uint32_t
 #pragma unroll
     for (int i = 0; i < 4; ++i) sums[n][i] = 0.0f;
 #pragma unroll
-  for (int step = 0; step < Record::kDimTiles; ++step) {
+  for (int step = 0; step < kGdnDimTiles; ++step) {
     std::uint32_t a[4];
     ptx::ldmatrix_x4(a, left_blocks.address(16 * tile, step));
 #pragma unroll
-    for (int other = 0; other < Record::kTokenTiles; ++other) {
+    for (int other = 0; other < kGdnTokenTiles; ++other) {
       if (other > tile) continue;
       std::uint32_t b[4];
       ptx::ldmatrix_x4(b, k_blocks.address(16 * other, step));
@@ -163,9 +161,9 @@ __device__ __forceinline__ void score_pairs(std::uint32_t (&pairs)[2], const Sha
   }
 }
 
-// q e^c of row tile `tile`, to the record.
-__device__ __forceinline__ void store_queries(const Shared& s, const GdnWorkspace& workspace,
-                                              std::int64_t record, std::uint32_t q_tile, int tile, int lane) {
+// q e^c of row tile `tile`, to a record of fragments.
+__device__ __forceinline__ void store_query_tiles(const Shared& s, unsigned char* record,
+                                                  std::uint32_t q_tile, int tile, int lane) {
   const Tile::Blocks blocks = Tile::Blocks::columns_first(q_tile, lane);
   const int token = 16 * tile + lane / 4;
   const float2 norm[2] = {{s.inverse_norm[token], s.inverse_norm[token]},
@@ -173,24 +171,42 @@ __device__ __forceinline__ void store_queries(const Shared& s, const GdnWorkspac
   const float2 decay[2] = {{s.from_start[token], s.from_start[token]},
                            {s.from_start[token + 8], s.from_start[token + 8]}};
 #pragma unroll
-  for (int step = 0; step < Record::kDimTiles; ++step) {
+  for (int step = 0; step < kGdnDimTiles; ++step) {
     std::uint32_t q[4];
     ptx::ldmatrix_x4(q, blocks.address(16 * tile, step));
-    *workspace.fragment(record, Record::q(tile, step), lane) = {
-        scale_pair(q[0], norm[0], decay[0]), scale_pair(q[1], norm[0], decay[0]),
-        scale_pair(q[2], norm[1], decay[1]), scale_pair(q[3], norm[1], decay[1])};
+    GdnFragmentRecord::store_q(record, tile, step, lane,
+                               {scale_pair(q[0], norm[0], decay[0]), scale_pair(q[1], norm[0], decay[0]),
+                                scale_pair(q[2], norm[1], decay[1]), scale_pair(q[3], norm[1], decay[1])});
   }
 }
 
-// k e^c of all tokens and the 32 key dims from 16 · `key_tile`, as B operands of two key tiles; and k
-// e^{c_end − c} to the record, unless the chunk is the sequence's incomplete last one, after which no state
-// is asked for.
-__device__ __forceinline__ void scale_keys(std::uint32_t (&keys)[2][Record::kTokenTiles][4], const Shared& s,
-                                           const GdnWorkspace& workspace, std::int64_t record, bool whole,
-                                           std::uint32_t k_tile, int key_tile, int lane) {
+// Rows of row tile `tile` of q or k times their 1 / norm and decay, eight elements a lane, to
+// store(key tile, elements).
+template <typename Store>
+__device__ __forceinline__ void scale_rows(const unsigned char* rows, const float* inverse_norm,
+                                           const float* decays, int tile, int lane, const Store& store) {
+  const int row = 16 * tile + GdnMatrixRecord::row_of(lane);
+  const float2 norm = {inverse_norm[row], inverse_norm[row]};
+  const float2 decay = {decays[row], decays[row]};
+#pragma unroll
+  for (int key_tile = 0; key_tile < kGdnDimTiles; ++key_tile) {
+    const uint4 x = *reinterpret_cast<const uint4*>(
+        rows + Tile::offset(row, 2 * key_tile + GdnMatrixRecord::half_of(lane)));
+    store(key_tile, uint4{scale_pair(x.x, norm, decay), scale_pair(x.y, norm, decay),
+                          scale_pair(x.z, norm, decay), scale_pair(x.w, norm, decay)});
+  }
+}
+
+// k e^c of all tokens and the 32 key dims from 16 · `key_tile`, as B operands of two key tiles. In a record
+// of fragments also k e^{c_end − c}, unless the chunk is the sequence's incomplete last one, after which no
+// state is asked for.
+template <class Record>
+__device__ __forceinline__ void scale_keys(std::uint32_t (&keys)[2][kGdnTokenTiles][4], const Shared& s,
+                                           unsigned char* record, bool whole, std::uint32_t k_tile,
+                                           int key_tile, int lane) {
   const Tile::Blocks blocks = Tile::Blocks::rows_first(k_tile, lane);
 #pragma unroll
-  for (int tile = 0; tile < Record::kTokenTiles; ++tile) {
+  for (int tile = 0; tile < kGdnTokenTiles; ++tile) {
     float2 norm[2];
     float2 from_start[2];
     float2 to_end[2];
@@ -207,10 +223,11 @@ __device__ __forceinline__ void scale_keys(std::uint32_t (&keys)[2][Record::kTok
       ptx::ldmatrix_x4_trans(k, blocks.address(16 * tile, key_tile + n));
 #pragma unroll
       for (int i = 0; i < 4; ++i) keys[n][tile][i] = scale_pair(k[i], norm[i % 2], from_start[i % 2]);
-      if (whole)
-        *workspace.fragment(record, Record::k(tile, key_tile + n), lane) = {
-            scale_pair(k[0], norm[0], to_end[0]), scale_pair(k[1], norm[1], to_end[1]),
-            scale_pair(k[2], norm[0], to_end[0]), scale_pair(k[3], norm[1], to_end[1])};
+      if constexpr (!Record::kByRows)
+        if (whole)
+          Record::store_k(record, tile, key_tile + n, lane,
+                          {scale_pair(k[0], norm[0], to_end[0]), scale_pair(k[1], norm[1], to_end[1]),
+                           scale_pair(k[2], norm[0], to_end[0]), scale_pair(k[3], norm[1], to_end[1])});
     }
   }
 }
@@ -229,23 +246,23 @@ __device__ __forceinline__ void load_t_beta(std::uint32_t (&a)[4], const Shared&
 }
 
 // Columns 32 · warp .. 32 · warp + 31 of W and U, to the record. U is made transposed: vᵀ (T diag(beta))ᵀ.
-__device__ __forceinline__ void store_w_and_u(const Shared& s, const GdnWorkspace& workspace,
-                                              std::int64_t record,
-                                              const std::uint32_t (&keys)[2][Record::kTokenTiles][4],
+template <class Record>
+__device__ __forceinline__ void store_w_and_u(const Shared& s, unsigned char* record,
+                                              const std::uint32_t (&keys)[2][kGdnTokenTiles][4],
                                               std::uint32_t v_tile, int warp, int lane) {
   const Tile::Blocks blocks = Tile::Blocks::columns_first(v_tile, lane);
-  std::uint32_t values[2][Record::kTokenTiles][4];
+  std::uint32_t values[2][kGdnTokenTiles][4];
 #pragma unroll
   for (int n = 0; n < 2; ++n)
 #pragma unroll
-    for (int tile = 0; tile < Record::kTokenTiles; ++tile)
+    for (int tile = 0; tile < kGdnTokenTiles; ++tile)
       ptx::ldmatrix_x4_trans(values[n][tile], blocks.address(16 * tile, 2 * warp + n));
 #pragma unroll 1
-  for (int i = 0; i < Record::kTokenTiles; ++i) {
+  for (int i = 0; i < kGdnTokenTiles; ++i) {
     float w[4][4] = {};
     float u[2][2][4] = {};
 #pragma unroll
-    for (int j = 0; j < Record::kTokenTiles; ++j) {
+    for (int j = 0; j < kGdnTokenTiles; ++j) {
       if (j > i) continue;
       std::uint32_t t[4];
       load_t_beta(t, s, i, j, lane);
@@ -259,12 +276,13 @@ __device__ __forceinline__ void store_w_and_u(const Shared& s, const GdnWorkspac
     }
 #pragma unroll
     for (int n = 0; n < 2; ++n) {
-      *workspace.fragment(record, Record::w(i, 2 * warp + n), lane) = {
-          ptx::pack_bf16(w[2 * n][0], w[2 * n][1]), ptx::pack_bf16(w[2 * n + 1][0], w[2 * n + 1][1]),
-          ptx::pack_bf16(w[2 * n][2], w[2 * n][3]), ptx::pack_bf16(w[2 * n + 1][2], w[2 * n + 1][3])};
-      *workspace.fragment(record, Record::u(2 * warp + n, i), lane) = {
-          ptx::pack_bf16(u[n][0][0], u[n][0][1]), ptx::pack_bf16(u[n][0][2], u[n][0][3]),
-          ptx::pack_bf16(u[n][1][0], u[n][1][1]), ptx::pack_bf16(u[n][1][2], u[n][1][3])};
+      Record::store_w(
+          record, i, 2 * warp + n, lane,
+          {ptx::pack_bf16(w[2 * n][0], w[2 * n][1]), ptx::pack_bf16(w[2 * n + 1][0], w[2 * n + 1][1]),
+           ptx::pack_bf16(w[2 * n][2], w[2 * n][3]), ptx::pack_bf16(w[2 * n + 1][2], w[2 * n + 1][3])});
+      Record::store_u(record, 2 * warp + n, i, lane,
+                      {ptx::pack_bf16(u[n][0][0], u[n][0][1]), ptx::pack_bf16(u[n][0][2], u[n][0][3]),
+                       ptx::pack_bf16(u[n][1][0], u[n][1][1]), ptx::pack_bf16(u[n][1][2], u[n][1][3])});
     }
   }
 }
@@ -272,15 +290,17 @@ __device__ __forceinline__ void store_w_and_u(const Shared& s, const GdnWorkspac
 }  // namespace gdn_prepare
 
 // One block for each (chunk, value head).
+template <class Record>
 __global__ void __launch_bounds__(GdnPrepareConfig::kThreads, GdnPrepareConfig::kBlocksPerMultiprocessor)
-    gdn_prepare_kernel(const __grid_constant__ bmk_gdn_prefill_args args, const GdnWorkspace workspace) {
+    gdn_prepare_kernel(const __grid_constant__ bmk_gdn_prefill_args args,
+                       const GdnWorkspace<Record> workspace) {
   using namespace gdn_prepare;
   extern __shared__ __align__(128) unsigned char shared[];
   Shared& s = *reinterpret_cast<Shared*>(shared);
   const int thread = static_cast<int>(threadIdx.x);
   const int lane = thread % kWarpThreads;
   const int warp = thread / kWarpThreads;
-  const std::int64_t record = blockIdx.x;
+  unsigned char* const record = workspace.record(blockIdx.x);
   const unsigned value_heads = static_cast<unsigned>(args.value_heads);
   const unsigned value_head = blockIdx.x % value_heads;
   const unsigned key_head = value_head * static_cast<unsigned>(args.key_heads) / value_heads;
@@ -309,7 +329,7 @@ __global__ void __launch_bounds__(GdnPrepareConfig::kThreads, GdnPrepareConfig::
       c += s.g[i];
       s.c[i] = c;
     }
-    workspace.log_decay[record] = c;
+    workspace.log_decay[blockIdx.x] = c;
   }
   ptx::cp_async_wait<0>();
   __syncthreads();
@@ -331,7 +351,7 @@ __global__ void __launch_bounds__(GdnPrepareConfig::kThreads, GdnPrepareConfig::
     float sums[8][4];
     multiply_keys(sums, makes_a ? k_tile : q_tile, k_tile, tile, lane);
 #pragma unroll
-    for (int other = 0; other < Record::kTokenTiles; ++other) {
+    for (int other = 0; other < kGdnTokenTiles; ++other) {
       if (other > tile) continue;
       if (makes_a) {
         store_a(s, sums[2 * other], tile, 16 * other, lane);
@@ -341,11 +361,25 @@ __global__ void __launch_bounds__(GdnPrepareConfig::kThreads, GdnPrepareConfig::
         std::uint32_t right[2];
         score_pairs(left, s, sums[2 * other], tile, 16 * other, lane);
         score_pairs(right, s, sums[2 * other + 1], tile, 16 * other + 8, lane);
-        *workspace.fragment(record, Record::p(tile, other), lane) = {left[0], right[0], left[1], right[1]};
+        Record::store_p(record, tile, other, lane, {left[0], right[0], left[1], right[1]});
       }
     }
+    if constexpr (Record::kByRows)
+      for (int other = tile + 1; !makes_a && other < kGdnTokenTiles; ++other)
+        Record::store_p(record, tile, other, lane, {});
   }
-  store_queries(s, workspace, record, q_tile, warp, lane);
+  const bool whole = chunk.rows == Config::kTokens;
+  if constexpr (Record::kByRows) {
+    scale_rows(s.q, s.inverse_norm, s.from_start, warp, lane, [&](int key_tile, const uint4& row) {
+      Record::store_q_row(record, warp, key_tile, lane, row);
+    });
+    if (whole)
+      scale_rows(
+          s.k, s.inverse_norm + Config::kTokens, s.to_end, warp, lane,
+          [&](int key_tile, const uint4& row) { Record::store_k_row(record, warp, key_tile, lane, row); });
+  } else {
+    store_query_tiles(s, record, q_tile, warp, lane);
+  }
   __syncthreads();
 
   // v comes while A is inverted. A place of its own would cost a multiprocessor one of its blocks, whose
@@ -353,11 +387,11 @@ __global__ void __launch_bounds__(GdnPrepareConfig::kThreads, GdnPrepareConfig::
   load_tile(v_tile, args, chunk, (2 * args.key_heads + value_head) * Config::kDim);
   ptx::cp_async_commit();
   gdn_invert::invert(s.triangle);
-  std::uint32_t keys[2][Record::kTokenTiles][4];
-  scale_keys(keys, s, workspace, record, chunk.rows == Config::kTokens, k_tile, 2 * warp, lane);
+  std::uint32_t keys[2][kGdnTokenTiles][4];
+  scale_keys<Record>(keys, s, record, whole, k_tile, 2 * warp, lane);
   ptx::cp_async_wait<0>();
   __syncthreads();
-  store_w_and_u(s, workspace, record, keys, v_tile, warp, lane);
+  store_w_and_u<Record>(s, record, keys, v_tile, warp, lane);
 }
 
 }  // namespace branchmark::cuda
