@@ -53,23 +53,51 @@ __device__ __forceinline__ void normalise(Float8& x, const Float8& weight, float
     x.element[e] = round_to<T>(x.element[e] * scale * (1.0f + weight.element[e]));
 }
 
+// The cosines and sines that turn a lane's eight elements.
+struct Turn {
+  Float8 cosine;
+  Float8 sine;
+};
+
+// Of the lanes that hold rotary dimensions; others get zeros. Asked for before the norm, to arrive during it.
+template <typename T>
+__device__ __forceinline__ Turn load_turn(const bmk_attention_prepare_args& args, std::int64_t row,
+                                          int lane) {
+  constexpr int kHalfLanes = AttentionPrepareConfig::kHalfLanes;
+  Turn turn{};
+  if (lane >= 2 * kHalfLanes) return turn;
+  const int first = lane % kHalfLanes * kVector;
+  const T* const cosines = static_cast<const T*>(args.cosines.data);
+  const T* const sines = static_cast<const T*>(args.sines.data);
+  std::int64_t position[3];
+#pragma unroll
+  for (int axis = 0; axis < 3; ++axis) position[axis] = args.positions[axis * args.sequences.num_rows + row];
+  if (position[0] == position[1] && position[0] == position[2]) {  // text
+    turn.cosine = load8(cosines + position[0] * args.cosines.row_stride + first);
+    turn.sine = load8(sines + position[0] * args.sines.row_stride + first);
+    return turn;
+  }
+#pragma unroll
+  for (int e = 0; e < kVector; ++e) {
+    const int axis = position_axis(args, first + e);
+    const std::int64_t at = axis == 0 ? position[0] : axis == 1 ? position[1] : position[2];
+    turn.cosine.element[e] = to_float(cosines[at * args.cosines.row_stride + first + e]);
+    turn.sine.element[e] = to_float(sines[at * args.sines.row_stride + first + e]);
+  }
+  return turn;
+}
+
 // All lanes take part in the exchange; those past the rotary dimensions keep what they have.
 template <typename T>
-__device__ __forceinline__ void rotate(Float8& x, const bmk_attention_prepare_args& args, std::int64_t row,
-                                       int lane) {
+__device__ __forceinline__ void rotate(Float8& x, const Turn& turn, int lane) {
   constexpr int kHalfLanes = AttentionPrepareConfig::kHalfLanes;
   const bool second_half = (lane & kHalfLanes) != 0;
 #pragma unroll
   for (int e = 0; e < kVector; ++e) {
     const float partner = __shfl_xor_sync(kFullWarp, x.element[e], kHalfLanes);
     if (lane >= 2 * kHalfLanes) continue;
-    const int i = (lane % kHalfLanes) * kVector + e;
-    const std::int64_t position = args.positions[position_axis(args, i) * args.sequences.num_rows + row];
-    const float cosine =
-        to_float(static_cast<const T*>(args.cosines.data)[position * args.cosines.row_stride + i]);
-    const float sine = to_float(static_cast<const T*>(args.sines.data)[position * args.sines.row_stride + i]);
-    const float turned = round_to<T>(__fmul_rn(x.element[e], cosine));
-    const float crossed = round_to<T>(__fmul_rn(partner, sine));
+    const float turned = round_to<T>(__fmul_rn(x.element[e], turn.cosine.element[e]));
+    const float crossed = round_to<T>(__fmul_rn(partner, turn.sine.element[e]));
     x.element[e] = second_half ? __fadd_rn(turned, crossed) : __fsub_rn(turned, crossed);
   }
 }
@@ -90,8 +118,9 @@ __global__ void __launch_bounds__(AttentionPrepareConfig::kThreads)
       static_cast<const T*>(args.projection.data) + row * args.projection.row_stride + lane * kVector;
   if (head < args.query_heads) {
     Float8 x = load8(from + 2 * kHeadDim * head);
+    const Turn turn = load_turn<T>(args, row, lane);
     normalise<T>(x, load_stored8(args.query_norm, lane * kVector), args.eps);
-    rotate<T>(x, args, row, lane);
+    rotate<T>(x, turn, lane);
     store8(static_cast<T*>(args.query.data) + row * args.query.row_stride + kHeadDim * head + lane * kVector,
            x);
     return;
@@ -105,8 +134,9 @@ __global__ void __launch_bounds__(AttentionPrepareConfig::kThreads)
   const std::int64_t to = (own_row * args.kv_heads + kv_head) * kHeadDim + lane * kVector;
   if (is_key) {
     Float8 x = load8(from);
+    const Turn turn = load_turn<T>(args, row, lane);
     normalise<T>(x, load_stored8(args.key_norm, lane * kVector), args.eps);
-    rotate<T>(x, args, row, lane);
+    rotate<T>(x, turn, lane);
     store8(static_cast<T*>(args.key_out[sequence]) + to, x);
   } else {
     store_raw8(static_cast<T*>(args.value_out[sequence]) + to, load_raw8(from));
