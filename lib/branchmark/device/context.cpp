@@ -75,7 +75,7 @@ std::shared_ptr<Context> Context::open(std::shared_ptr<const KernelLibrary> libr
   const auto& table = library->table();
   check_status(table, "device.open", table.device->open(index, &device_options, &device));
   std::shared_ptr<Context> context(new Context(std::move(library), device, info));
-  context->call("stream.create", table.stream->create, device, &context->stream_);
+  check_status(table, "stream.create", table.stream->create(device, &context->stream_));
   return context;
 }
 
@@ -84,8 +84,13 @@ Context::~Context() {
   table().device->close(device_);
 }
 
-void Context::check(std::string_view what, bmk_status status) const {
-  check_status(table(), what, status);
+void Context::check(std::string_view what, bmk_status status) {
+  try {
+    check_status(table(), what, status);
+  } catch (...) {
+    synchronize_quietly();
+    throw;
+  }
 }
 
 void Context::synchronize() {

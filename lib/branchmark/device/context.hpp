@@ -1,8 +1,10 @@
 // An open device with one stream: what the model library drives a kernel module through.
 //
 // Every call into the module passes through `call`, which counts it and turns a failing status into an Error.
-// That one place is why "a refusal makes no call" can be proven for any module. A Context and what was made
-// from it are used by one thread at a time; different contexts are independent.
+// That one place is why "a refusal makes no call" can be proven for any module. Where a call fails, the
+// stream is waited for before the Error is thrown: nothing is queued any more that could use what unwinding
+// frees. A Context and what was made from it are used by one thread at a time; different contexts are
+// independent.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +18,7 @@
 
 namespace branchmark {
 
-// What has been asked of the module so far. `calls` counts every call, releases included.
+// What has been asked of the module through an open context. `calls` counts every call, releases included.
 struct CallCounters {
   std::int64_t calls = 0;
   std::int64_t ops = 0;
@@ -60,8 +62,8 @@ class Context {
     check(what, function(args...));
   }
 
-  // Throws what `call` would for a status other than BMK_OK.
-  void check(std::string_view what, bmk_status status) const;
+  // Waits and throws as `call` does for a status other than BMK_OK.
+  void check(std::string_view what, bmk_status status);
 
   // Queues an op on the stream. `what` is the op's name in messages.
   template <class Args>

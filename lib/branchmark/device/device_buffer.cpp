@@ -54,16 +54,26 @@ bmk_matrix matrix(void* data, std::int64_t rows, std::int64_t columns, bmk_dtype
           .reserved = 0};
 }
 
+namespace {
+
+// A matrix whose memory is not there yet has views of which the same holds.
+void* part_of(const bmk_matrix& whole, std::int64_t first_element) {
+  if (whole.data == nullptr) return nullptr;
+  return static_cast<char*>(whole.data) + first_element * size_of(whole.dtype);
+}
+
+}  // namespace
+
 bmk_matrix columns_of(const bmk_matrix& whole, std::int64_t first, std::int64_t count) {
   auto view = whole;
-  view.data = static_cast<char*>(whole.data) + first * size_of(whole.dtype);
+  view.data = part_of(whole, first);
   view.columns = count;
   return view;
 }
 
 bmk_matrix rows_of(const bmk_matrix& whole, std::int64_t first, std::int64_t count) {
   auto view = whole;
-  view.data = static_cast<char*>(whole.data) + first * whole.row_stride * size_of(whole.dtype);
+  view.data = part_of(whole, first * whole.row_stride);
   view.rows = count;
   return view;
 }

@@ -3,6 +3,14 @@
 #include <algorithm>
 
 namespace branchmark {
+namespace {
+
+void destroy(Context& context, bmk_graph* graph) noexcept {
+  ++context.counters().calls;
+  context.table().graph->destroy(graph);
+}
+
+}  // namespace
 
 bool GraphCache::replay(const Key& key) {
   const auto found =
@@ -31,7 +39,7 @@ void GraphCache::end(const Key& key, bool keep) {
     graph = nullptr;
   }
   if (graph == nullptr || !keep) {
-    context_->table().graph->destroy(graph);
+    destroy(*context_, graph);
     ++statistics_.fallbacks;
     return;
   }
@@ -41,7 +49,7 @@ void GraphCache::end(const Key& key, bool keep) {
 }
 
 void GraphCache::drop_oldest() noexcept {
-  context_->table().graph->destroy(graphs_.front().second);
+  destroy(*context_, graphs_.front().second);
   graphs_.pop_front();
   ++statistics_.drops;
 }

@@ -238,6 +238,7 @@ HiddenRows Model::run_pass(std::vector<SequenceInput> sequences, GemmKind kind, 
     if (recorded && !replayed) graph_cache_.capture(key, [&] { queue_pass(stack, *gemm, inputs, nullptr); });
   } catch (...) {
     context_->synchronize_quietly();
+    graph_cache_.clear();  // memory may have moved before the failure
     throw;
   }
   ++statistics_.passes;

@@ -19,7 +19,8 @@ std::vector<const PrefixState*> chain_of(const SequenceInput& input) {
 
 }  // namespace
 
-// Lays arrays one after another, each at a multiple of 256 bytes; gives their future device addresses.
+// Lays arrays one after another, each at a multiple of 256 bytes; gives their future device addresses, which
+// are null where there is no block on the device yet.
 class PassInputs::BlockBuilder {
  public:
   explicit BlockBuilder(std::vector<std::byte>& host, const void* device) : host_(host), device_(device) {}
@@ -29,6 +30,7 @@ class PassInputs::BlockBuilder {
     const auto begin = (host_.size() + 255) / 256 * 256;
     host_.resize(begin + values.size() * sizeof(T));
     if (!values.empty()) std::memcpy(host_.data() + begin, values.data(), values.size() * sizeof(T));
+    if (device_ == nullptr) return nullptr;
     return reinterpret_cast<const T*>(static_cast<const char*>(device_) + begin);
   }
 
@@ -142,10 +144,12 @@ void PassInputs::lay_out(const void* device, const ScratchViews& scratch) {
     for (std::size_t s = 0; s < inputs_.size(); ++s) {
       const auto& input = inputs_[s];
       const auto offset = run_rows_[s].first_row * kv_width_ * size_of(scratch.residual.dtype);
-      key_out.push_back(input.capture == nullptr ? static_cast<char*>(scratch.keys) + offset
-                                                 : input.capture->keys(layer));
-      value_out.push_back(input.capture == nullptr ? static_cast<char*>(scratch.values) + offset
-                                                   : input.capture->values(layer));
+      // Null where scratch has no memory yet.
+      const auto own = [&](void* rows) -> void* {
+        return rows == nullptr ? nullptr : static_cast<char*>(rows) + offset;
+      };
+      key_out.push_back(input.capture == nullptr ? own(scratch.keys) : input.capture->keys(layer));
+      value_out.push_back(input.capture == nullptr ? own(scratch.values) : input.capture->values(layer));
       for (const auto* state : chain_of(input)) {
         segment_keys.push_back(state->keys(layer));
         segment_values.push_back(state->values(layer));

@@ -120,7 +120,7 @@ std::shared_ptr<PrefixState> StatePool::acquire(std::shared_ptr<const PrefixStat
       ++statistics_.allocations;
     }
   } catch (...) {
-    free_.push_back(std::move(slot));
+    statistics_.bytes -= slot.bytes();  // half a slot is not kept
     throw;
   }
   std::shared_ptr<PrefixState> state(new PrefixState);
