@@ -52,11 +52,13 @@ class Builder : public nlohmann::json_sax<Json> {
         what.remove_prefix(at + before.size());
     if (const auto at = what.find(": "); what.starts_with("line ") && at != std::string_view::npos)
       what.remove_prefix(at + 2);
+    // It quotes what it last read, as it stands in the input.
+    constexpr std::size_t kLongest = 240;
     const std::string_view read = text_.substr(0, position == 0 ? 0 : position - 1);
     const auto line_start = read.rfind('\n') + 1;
     refuse(fmt::format("line {}, column {}: {}", std::count(read.begin(), read.end(), '\n') + 1,
                        read.size() - line_start + 1,
-                       what.size() > 240 ? valid_utf8(what.substr(0, 240)) + "..." : std::string(what)));
+                       valid_utf8(what.substr(0, kLongest)) + (what.size() > kLongest ? "..." : "")));
   }
 
  private:

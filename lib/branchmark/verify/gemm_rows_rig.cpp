@@ -7,8 +7,8 @@
 #include <cstring>
 
 #include "branchmark/base/bf16.hpp"
+#include "branchmark/base/parallel.hpp"
 #include "branchmark/base/random.hpp"
-#include "branchmark/verify/parallel.hpp"
 
 namespace branchmark {
 namespace {

@@ -7,7 +7,7 @@
 #include <cstring>
 
 #include "branchmark/base/bf16.hpp"
-#include "branchmark/verify/parallel.hpp"
+#include "branchmark/base/parallel.hpp"
 
 namespace branchmark::operators {
 namespace {

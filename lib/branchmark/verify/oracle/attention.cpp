@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "branchmark/base/parallel.hpp"
 #include "branchmark/verify/oracle/norms.hpp"
-#include "branchmark/verify/parallel.hpp"
 
 namespace branchmark::oracle {
 namespace {

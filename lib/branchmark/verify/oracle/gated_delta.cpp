@@ -4,7 +4,7 @@
 #include <array>
 #include <cmath>
 
-#include "branchmark/verify/parallel.hpp"
+#include "branchmark/base/parallel.hpp"
 
 namespace branchmark::oracle {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "branchmark/verify/parallel.hpp"
+#include "branchmark/base/parallel.hpp"
 
 namespace branchmark::oracle {
 namespace {

@@ -1,4 +1,4 @@
-// Spreads independent host work of the checks over the machine's threads.
+// Spreads independent host work over the machine's threads.
 #pragma once
 
 #include <algorithm>
