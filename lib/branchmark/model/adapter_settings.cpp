@@ -34,6 +34,10 @@ bool flag(const JsonView& root, const char* key) {
   return value && value->boolean();
 }
 
+// Matching in time that grows with pattern times name: a file from elsewhere may hold a pattern on which a
+// search that backs up would not end. libstdc++ has it as an extension, which refuses references to groups.
+constexpr auto kPatternSyntax = std::regex::ECMAScript | std::regex_constants::__polynomial;
+
 // PEFT's rule: a key is a regular expression and matches a module of that name, or one whose name ends in "."
 // and the name. `in_order` is the same object with its keys in the order of the file.
 template <class Value>
@@ -48,8 +52,7 @@ AdapterSettings::Patterns<Value> read_patterns(const JsonView& root, const nlohm
     if (pattern.size() > kMaxPatternBytes)
       value.refuse(fmt::format("a pattern of at most {} bytes", kMaxPatternBytes));
     try {
-      patterns.emplace_back(std::regex("(.*\\.)?(" + pattern + ")", std::regex::ECMAScript),
-                            read_value(value));
+      patterns.emplace_back(std::regex("(.*\\.)?(" + pattern + ")", kPatternSyntax), read_value(value));
     } catch (const std::regex_error& error) {
       value.refuse(fmt::format("a regular expression as its key ({})", error.what()));
     }

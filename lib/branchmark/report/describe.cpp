@@ -73,7 +73,7 @@ ModelInfo describe_model(const Scenario& scenario, const ModelConfig& config, st
   model.name = config.name;
   model.source = scenario.model.preset ? "preset" : "checkpoint";
   model.weights_digest = std::move(weights_digest);
-  model.profile = std::move(profile);
+  model.profile = scenario.model.merge ? "merged LoRA adapter, " + profile : std::move(profile);
   Json layers = Json::array();
   for (const LayerKind kind : config.layers) layers.push_back(kind == LayerKind::gdn ? "gdn" : "attention");
   model.shape = {{"hidden", config.hidden},

@@ -19,7 +19,7 @@ Json describe_counters(TelemetrySource& telemetry);
 // Reads the module's file for its digest. Throws io.
 KernelsInfo describe_kernels(const KernelLibrary& library);
 
-// `profile` as Profile::describe() says it.
+// `profile` as Profile::describe() says it; a merged adapter, which no profile shows, is put before it.
 ModelInfo describe_model(const Scenario& scenario, const ModelConfig& config, std::string weights_digest,
                          std::string profile);
 

@@ -22,7 +22,10 @@ Json model_json(const ScenarioModel& model) {
   }
   if (model.checkpoint) json["checkpoint"] = model.checkpoint->written;
   if (model.layers) json["layers"] = *model.layers;
-  if (model.adapter) json["adapter"] = model.adapter->written;
+  if (model.adapter) {
+    json["adapter"] = model.adapter->written;
+    json["merge"] = model.merge;
+  }
   return json;
 }
 

@@ -13,7 +13,7 @@ class Reader {
   explicit Reader(const std::filesystem::path& folder) : folder_(folder) {}
 
   ScenarioModel model(const JsonView& view) const {
-    view.only({"preset", "checkpoint", "weights", "seed", "layers", "adapter", "numerics", "gdn"});
+    view.only({"preset", "checkpoint", "weights", "seed", "layers", "adapter", "merge", "numerics", "gdn"});
     static constexpr std::array<std::string_view, 1> kWeights = {"synthetic"};
     ScenarioModel model;
     if (const auto preset = view.find("preset")) model.preset = preset->label();
@@ -27,6 +27,10 @@ class Reader {
     model.seed = seed(view);
     if (const auto layers = view.find("layers")) model.layers = layers->integer(1, 4096);
     model.adapter = optional_path(view, "adapter");
+    if (const auto merge = view.find("merge")) {
+      if (!model.adapter) merge->refuse("no such key without \"adapter\", which is what it merges");
+      model.merge = merge->boolean();
+    }
     word(view, "numerics", kNumericsWords, model.numerics);
     word(view, "gdn", kGdnWords, model.gdn);
     return model;

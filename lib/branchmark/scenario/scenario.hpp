@@ -43,6 +43,7 @@ struct ScenarioModel {
   std::uint64_t seed = 1;              // of what is made up: weights of a preset
   std::optional<std::int64_t> layers;  // the first so many only; absent: all
   std::optional<ScenarioPath> adapter;
+  bool merge = false;  // of the adapter into the weights; else it stays beside them
   Numerics numerics = Numerics::default_numerics;
   GdnNumerics gdn = GdnNumerics::default_gdn;
 };
