@@ -34,6 +34,7 @@ constexpr EssentialWitness kEssential[] = {
     {"profiles", "entry_points_refused", "nothing was refused"},
     {"reference", "rows_compared", "no row was compared"},
     {"parity", "rows_compared", "no row was compared"},
+    {"profile", "entry_points_tried", "no entry point was tried"},
 };
 
 }  // namespace

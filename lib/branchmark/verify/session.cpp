@@ -4,6 +4,7 @@
 
 #include "branchmark/base/random.hpp"
 #include "branchmark/model/checkpoint.hpp"
+#include "branchmark/model/merge.hpp"
 #include "branchmark/verify/prompt_file.hpp"
 
 namespace branchmark {
@@ -101,10 +102,11 @@ const std::shared_ptr<Context>& Session::context() {
 
 std::shared_ptr<const Weights> Session::load_weights_on(std::shared_ptr<Context> context) const {
   const auto& model = scenario_.model;
-  return std::make_shared<const Weights>(
-      model.preset
-          ? make_synthetic_weights(std::move(context), config_, model.seed)
-          : branchmark::load_weights(std::move(context), config_, Checkpoint(model.checkpoint->resolved)));
+  auto weights = model.preset
+                     ? make_synthetic_weights(context, config_, model.seed)
+                     : branchmark::load_weights(context, config_, Checkpoint(model.checkpoint->resolved));
+  if (model.merge) merge(*context, config_, *adapter_, weights);
+  return std::make_shared<const Weights>(std::move(weights));
 }
 
 const std::shared_ptr<const Weights>& Session::weights() {
@@ -116,7 +118,7 @@ ModelOptions Session::model_options() const {
   ModelOptions options;
   options.reference_numerics = scenario_.model.numerics == Numerics::reference;
   options.gdn_fp32 = scenario_.model.gdn == GdnNumerics::fp32;
-  options.adapter = adapter_;
+  if (!scenario_.model.merge) options.adapter = adapter_;
   return options;
 }
 

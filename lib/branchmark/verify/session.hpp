@@ -47,6 +47,8 @@ class Session {
   const Scenario& scenario() const { return scenario_; }
   const ModelConfig& config() const { return config_; }
   const std::vector<Request>& requests() const { return requests_; }
+  // The one that the scenario names, merged or not.
+  const std::optional<Adapter>& adapter() const { return adapter_; }
   Level level() const { return options_.level; }
   // Known before the device is opened: what may be listed depends on it.
   bool on_cpu() const { return options_.on_cpu; }

@@ -3,9 +3,10 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
+#include <span>
 
 #include "branchmark/verify/checks/checks.hpp"
+#include "branchmark/verify/entry_points.hpp"
 #include "branchmark/verify/synthetic_adapter.hpp"
 
 namespace branchmark {
@@ -14,28 +15,10 @@ namespace {
 constexpr std::int64_t kAdapterRank = 2;
 constexpr std::int64_t kPromptTokens = 70;
 
-struct GuardedCall {
-  std::string entry_point;
-  std::function<void(Model&, const Prompt&)> call;
-};
-
-std::vector<GuardedCall> guarded_calls() {
-  return {
-      {"forward_fixed", [](Model& m, const Prompt& p) { static_cast<void>(m.forward_fixed(p)); }},
-      {"forward_shared",
-       [](Model& m, const Prompt& p) {
-         static_cast<void>(m.forward_shared(PrefixTree::from_prompts(std::span(&p, 1), nullptr)));
-       }},
-      {"forward_window",
-       [](Model& m, const Prompt& p) {
-         static_cast<void>(m.forward_window({.prompt = &p,
-                                             .from = 0,
-                                             .to = 64,
-                                             .prefix = nullptr,
-                                             .capture_at = 64,
-                                             .gemm = GemmKind::fixed}));
-       }},
-  };
+Request one_prompt(const Prompt& prompt) {
+  auto tree = PrefixTree::from_prompts(std::span(&prompt, 1), nullptr);
+  auto prompts = full_prompts(tree);
+  return {.parameters = {}, .tree = std::move(tree), .prompts = std::move(prompts)};
 }
 
 void run_profile(CaseRecord& record, Session& session, const Profile& profile) {
@@ -45,31 +28,23 @@ void run_profile(CaseRecord& record, Session& session, const Profile& profile) {
   if (profile.unmerged_adapter) options.adapter = make_synthetic_adapter(session.config(), kAdapterRank, 1);
   const auto model = session.make_model(options);
   const auto prompt = session.random_prompt("profiles", kPromptTokens);
-  const auto calls = guarded_calls();
+  const auto request = one_prompt(prompt);
+  std::int64_t guarded = 0;
   std::int64_t refused = 0;
-  for (const auto& guarded : calls) {
-    const auto before = model->context().counters();
-    std::string fault = "was admitted";
-    try {
-      guarded.call(*model, prompt);
-    } catch (const Error& error) {
-      const auto after = model->context().counters();
-      const std::string_view message = error.what();
-      fault.clear();
-      if (error.code() != ErrorCode::refused || message.find(profile.describe()) == std::string_view::npos)
-        fault = fmt::format("ended with \"{}\"", message);
-      else if (after.calls != before.calls || after.live_buffers != before.live_buffers)
-        fault = fmt::format("made {} module calls before it was refused", after.calls - before.calls);
-    }
-    refused += fault.empty() ? 1 : 0;
-    if (!fault.empty())
+  for (const auto& entry_point : entry_points()) {
+    if (entry_point.admits(profile)) continue;
+    ++guarded;
+    const auto fault = fault_of_refusal(attempt(entry_point, *model, request), entry_point, profile);
+    if (fault.empty())
+      ++refused;
+    else
       record.findings.push_back(
           {.id = "not_refused",
            .severity = Severity::error,
-           .message = fmt::format("{} under {}: {}", guarded.entry_point, profile.describe(), fault),
+           .message = fmt::format("{} under {}: {}", entry_point.name, profile.describe(), fault),
            .suggestion = "the guard must come first in that entry point"});
   }
-  witness(record, "entry_points_refused", static_cast<std::int64_t>(calls.size()), refused);
+  witness(record, "entry_points_refused", guarded, refused);
   // The control: a call that is admitted does reach the module.
   const auto before = model->context().counters().calls;
   const auto rows = model->forward(prompt);
