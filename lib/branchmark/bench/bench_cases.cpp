@@ -41,24 +41,41 @@ class CaseList {
 
   void ceilings() {
     for (const auto* kind : {"product", "copy"})
-      add("", "ceiling", {{"kind", kind}},
-          [run = run_, product = std::string_view(kind) == "product"](CaseRecord& record) {
-            record_ceiling(record, run->device(), product);
-          });
+      for (std::size_t side = 0; side < run_->sides().size(); ++side)
+        add("", "ceiling", run_->sides().on_side({{"kind", kind}}, side),
+            [run = run_, side, product = std::string_view(kind) == "product"](CaseRecord& record) {
+              record_ceiling(record, *run->sides().device(side), product);
+            });
+  }
+
+  // A workload on each side, and with two of them what one is beside the other.
+  void add_workload(const std::string& block, const std::string& check, const Parameters& parameters,
+                    const WorkloadSpec& spec,
+                    const std::function<void(CaseRecord&, BenchRun&, const BenchRun::Request&)>& write) {
+    std::vector<std::shared_ptr<const BenchRun::Request>> requests;
+    for (std::size_t side = 0; side < run_->sides().size(); ++side) {
+      const auto& request = requests.emplace_back(run_->want(block, spec, side));
+      add(block, check, run_->sides().on_side(parameters, side),
+          [run = run_, request, write](CaseRecord& record) { write(record, *run, *request); });
+    }
+    if (requests.size() == 1) return;
+    Parameters both{{"of", check}};
+    both.insert(both.end(), parameters.begin(), parameters.end());
+    add(block, "against", std::move(both), [run = run_, requests](CaseRecord& record) {
+      record_pair(record, *run, *requests[0], *requests[1]);
+    });
   }
 
   void single(std::int64_t tokens) {
     const auto add_way = [&](Way way, GemmKind gemm, GraphMode graph) {
       const WorkloadSpec spec{way, gemm, graph, {.prefix_tokens = 0, .branches = 1, .branch_tokens = tokens}};
-      add("single", "single",
-          {{"tokens", tokens},
-           {"entry", name_of(way)},
-           {"gemm", name_of(gemm)},
-           {"graph", name_of(graph)},
-           {"seed", seed_}},
-          [run = run_, request = run_->want("single", spec)](CaseRecord& record) {
-            record_single(record, *run, *request);
-          });
+      add_workload(fmt::format("single, {} tokens", tokens), "single",
+                   {{"tokens", tokens},
+                    {"entry", name_of(way)},
+                    {"gemm", name_of(gemm)},
+                    {"graph", name_of(graph)},
+                    {"seed", seed_}},
+                   spec, record_single);
     };
     for (const auto graph : execution_.graph) add_way(Way::forward, GemmKind::default_choice, graph);
     // Eager in every setting, so there is no second case with graphs on.
@@ -66,26 +83,29 @@ class CaseList {
   }
 
   void shared(const PromptsShape& shape) {
-    const auto block = fmt::format("shared, prefix {}", shape.prefix_tokens);
-    const auto add_way = [&](const char* way, const WorkloadSpec& spec) {
-      add(block, "shared",
-          {{"prefix", shape.prefix_tokens},
-           {"branches", shape.branches},
-           {"branch_tokens", shape.branch_tokens},
-           {"way", way},
-           {"gemm", name_of(spec.gemm)},
-           {"seed", seed_}},
-          [run = run_, shape, request = run_->want(block, spec)](CaseRecord& record) {
-            record_shared(record, *run, *request, shape);
-          });
+    const auto shared_block =
+        fmt::format("shared, prefix {}, {} x {}", shape.prefix_tokens, shape.branches, shape.branch_tokens);
+    // One prompt stands for any number of branches.
+    const auto alone_block = fmt::format("alone, {} + {} tokens", shape.prefix_tokens, shape.branch_tokens);
+    const auto add_way = [&](const std::string& block, const char* way, const WorkloadSpec& spec) {
+      add_workload(block, "shared",
+                   {{"prefix", shape.prefix_tokens},
+                    {"branches", shape.branches},
+                    {"branch_tokens", shape.branch_tokens},
+                    {"way", way},
+                    {"gemm", name_of(spec.gemm)},
+                    {"seed", seed_}},
+                   spec, [shape](CaseRecord& record, BenchRun& run, const BenchRun::Request& request) {
+                     record_shared(record, run, request, shape);
+                   });
     };
     constexpr auto kClass = GemmKind::fastest_of_class;
     auto one = shape;
     one.branches = 1;
-    add_way("packed", {Way::packed, kClass, GraphMode::off, shape});
-    add_way("per_branch", {Way::per_branch, kClass, GraphMode::off, shape});
-    add_way("alone_forward", {Way::forward, GemmKind::default_choice, GraphMode::off, one});
-    add_way("alone_fixed", {Way::forward_fixed, kClass, GraphMode::off, one});
+    add_way(shared_block, "packed", {Way::packed, kClass, GraphMode::off, shape});
+    add_way(shared_block, "per_branch", {Way::per_branch, kClass, GraphMode::off, shape});
+    add_way(alone_block, "alone_forward", {Way::forward, GemmKind::default_choice, GraphMode::off, one});
+    add_way(alone_block, "alone_fixed", {Way::forward_fixed, kClass, GraphMode::off, one});
   }
 
   RunPointer run_;
@@ -94,6 +114,8 @@ class CaseList {
   std::uint64_t seed_;
   std::vector<Case> cases_;
 };
+
+}  // namespace
 
 void require_bench(const Session& session) {
   const auto& bench = session.scenario().bench;
@@ -116,8 +138,6 @@ void require_bench(const Session& session) {
       require(fmt::format("/bench/shared/prefix_tokens/{}", i),
               bench->shared->prefix_tokens[i] + branch_tokens);
 }
-
-}  // namespace
 
 std::vector<Case> bench_cases(const std::shared_ptr<Session>& session, BenchOptions options) {
   require_bench(*session);

@@ -5,6 +5,8 @@
 #include <algorithm>
 
 #include "branchmark/base/statistics.hpp"
+#include "branchmark/bench/against.hpp"
+#include "branchmark/bench/samples.hpp"
 #include "branchmark/bench/validity.hpp"
 #include "branchmark/model/weights.hpp"
 
@@ -15,15 +17,8 @@ double real(std::int64_t value) {
   return static_cast<double>(value);
 }
 
-void add_samples(CaseRecord& record, const std::string& name, std::string unit, Better better,
-                 std::vector<double> samples, double factor) {
-  for (auto& sample : samples) sample *= factor;
-  record.metrics[name] = {
-      .unit = std::move(unit), .better = better, .samples = std::move(samples), .derived = factor != 1};
-}
-
 // Times, rates and work of `copies` calls (more than one where one prompt stands for several).
-void add_times(CaseRecord& record, BenchRun& run, const Measured& measured, std::int64_t copies) {
+void add_times(CaseRecord& record, const Measured& measured, std::int64_t copies) {
   const double factor = real(copies);
   const auto wall = measured.wall_ns();
   const auto device = measured.device_ns();
@@ -43,39 +38,20 @@ void add_times(CaseRecord& record, BenchRun& run, const Measured& measured, std:
   record.add_metric("gemm_launches", "1", Better::lower, factor * real(measured.counters_of_call().gemms));
   const auto plan = measured.workload().plan();
   record.add_metric("state_bytes", "bytes", Better::lower, plan ? real(plan->peak_state_bytes) : 0);
-  record.add_metric("weights_bytes", "bytes", Better::none, real(weights_bytes(run.session().config())));
+  record.add_metric("weights_bytes", "bytes", Better::none,
+                    real(weights_bytes(measured.workload().config())));
   if (wall.empty() || device.empty()) return;
   const double wall_s = factor * median(wall) * 1e-9;
   const double device_s = factor * median(device) * 1e-9;
   record.add_metric("asked_tokens_per_second", "tokens/s", Better::higher, asked / wall_s);
   record.add_metric("run_tokens_per_second", "tokens/s", Better::higher, ran / wall_s);
-  const auto& ceilings = run.device().ceilings();
+  const auto& ceilings = measured.device().ceilings();
   record.add_metric("flop_per_second", "1/s", Better::higher, factor * work.flop() / device_s);
   record.add_metric("bytes_per_second", "bytes/s", Better::higher, factor * work.bytes / device_s);
   record.add_metric("product_ceiling_share", "1", Better::higher,
                     factor * work.flop() / device_s / ceilings.flop_per_second());
   record.add_metric("copy_ceiling_share", "1", Better::higher,
                     factor * work.bytes / device_s / ceilings.bytes_per_second());
-}
-
-// Metrics of a reading are left out where the device does not tell; the report's device_before says why.
-void add_state(CaseRecord& record, const Measured& measured) {
-  std::vector<double> clocks, temperatures, powers;
-  std::int64_t capped = 0;
-  const auto& samples = measured.series().samples;
-  for (const auto& sample : samples) {
-    if (sample.clock_mhz) clocks.push_back(*sample.clock_mhz);
-    if (sample.temperature_celsius) temperatures.push_back(*sample.temperature_celsius);
-    if (sample.power_w) powers.push_back(*sample.power_w);
-    if (sample.power_capped) ++capped;
-  }
-  if (!clocks.empty()) add_samples(record, "sm_clock_mhz", "MHz", Better::none, std::move(clocks), 1);
-  if (!temperatures.empty())
-    add_samples(record, "temperature_celsius", "degC", Better::none, std::move(temperatures), 1);
-  if (!powers.empty()) add_samples(record, "power_w", "W", Better::none, std::move(powers), 1);
-  const auto kept = measured.series().num_kept();
-  record.add_metric("throttled_samples", "1", Better::lower, real(std::ssize(samples) - kept));
-  record.add_metric("power_capped_samples", "1", Better::none, real(capped));
 }
 
 void add_inspection(CaseRecord& record, const Measured& measured, std::int64_t copies) {
@@ -130,11 +106,27 @@ void add_parity(CaseRecord& record, const Measured& measured) {
   record.add_metric("calls_compared", "1", Better::none, real(measured.num_calls()));
 }
 
-void add_all(CaseRecord& record, BenchRun& run, const Measured& measured, std::int64_t copies) {
-  add_times(record, run, measured, copies);
-  add_state(record, measured);
+void add_all(CaseRecord& record, const Measured& measured, std::int64_t copies) {
+  add_times(record, measured, copies);
+  add_device_state(record, measured.series());
   add_inspection(record, measured, copies);
   add_parity(record, measured);
+}
+
+// Whether the device cannot run it, which the record then says.
+bool skips(CaseRecord& record, BenchRun& run, const BenchRun::Request& request) {
+  if (run.supports(request)) return false;
+  record.outcome = Outcome::skipped;
+  record.skip_reason = "graph_unsupported";
+  return true;
+}
+
+SideResult side_result(BenchRun& run, const BenchRun::Request& request) {
+  const auto& measured = run.measured(request);
+  measured.rethrow();
+  CaseRecord alone;
+  judge(alone, measured, run.scenario());
+  return {&measured.series(), measured.digests(), alone.invalid_reasons};
 }
 
 }  // namespace
@@ -153,19 +145,15 @@ void record_ceiling(CaseRecord& record, BenchDevice& device, bool product) {
 }
 
 void record_single(CaseRecord& record, BenchRun& run, const BenchRun::Request& request) {
-  if (!run.supports(request.spec)) {
-    record.outcome = Outcome::skipped;
-    record.skip_reason = "graph_unsupported";
-    return;
-  }
+  if (skips(record, run, request)) return;
   const auto& measured = run.measured(request);
   measured.rethrow();
-  add_all(record, run, measured, 1);
+  add_all(record, measured, 1);
   WorkloadSpec eager = request.spec;
   eager.way = Way::forward;
   eager.gemm = GemmKind::default_choice;
   eager.graph = GraphMode::off;
-  const auto* forward = run.find(request.block, eager);
+  const auto* forward = run.find(request, eager);
   if (request.spec.way == Way::forward_fixed)
     add_ratio(record, fmt::format("{}_over_default", name_of(request.spec.gemm)), &measured, 1, forward, 1);
   if (request.spec.graph == GraphMode::on) add_ratio(record, "graph_over_eager", &measured, 1, forward, 1);
@@ -177,23 +165,28 @@ void record_shared(CaseRecord& record, BenchRun& run, const BenchRun::Request& r
   const auto& measured = run.measured(request);
   measured.rethrow();
   const bool alone = request.spec.way == Way::forward || request.spec.way == Way::forward_fixed;
-  add_all(record, run, measured, alone ? shape.branches : 1);
+  add_all(record, measured, alone ? shape.branches : 1);
   if (request.spec.way == Way::packed) {
     auto other = request.spec;
     other.way = Way::per_branch;
-    add_ratio(record, "packed_over_per_branch", &measured, 1, run.find(request.block, other), 1);
+    add_ratio(record, "packed_over_per_branch", &measured, 1, run.find(request, other), 1);
     other.shape.branches = 1;
     other.way = Way::forward_fixed;
-    add_ratio(record, "packed_over_alone_fixed", &measured, 1, run.find(request.block, other),
-              shape.branches);
+    add_ratio(record, "packed_over_alone_fixed", &measured, 1, run.find(request, other), shape.branches);
     other.way = Way::forward;
     other.gemm = GemmKind::default_choice;
-    add_ratio(record, "packed_over_alone", &measured, 1, run.find(request.block, other), shape.branches);
+    add_ratio(record, "packed_over_alone", &measured, 1, run.find(request, other), shape.branches);
   }
   if (!alone)
     record.add_metric("saved_tokens", "tokens", Better::higher,
                       real(shape.asked_tokens() - measured.workload().work().run_tokens));
   judge(record, measured, run.scenario());
+}
+
+void record_pair(CaseRecord& record, BenchRun& run, const BenchRun::Request& a, const BenchRun::Request& b) {
+  if (skips(record, run, a) || skips(record, run, b)) return;
+  const auto on_a = side_result(run, a);
+  record_against(record, on_a, side_result(run, b), run.sides().device(0)->is_cpu());
 }
 
 }  // namespace branchmark

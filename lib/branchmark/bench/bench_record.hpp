@@ -16,4 +16,7 @@ void record_single(CaseRecord& record, BenchRun& run, const BenchRun::Request& r
 void record_shared(CaseRecord& record, BenchRun& run, const BenchRun::Request& request,
                    const PromptsShape& shape);
 
+// One workload on both sides, side by side: see against.hpp.
+void record_pair(CaseRecord& record, BenchRun& run, const BenchRun::Request& a, const BenchRun::Request& b);
+
 }  // namespace branchmark

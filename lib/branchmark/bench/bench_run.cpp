@@ -15,6 +15,8 @@ std::int64_t tokens_of(const Measured& measured) {
   return measured.workload().shape().asked_tokens();
 }
 
+}  // namespace
+
 RoundsOptions rounds_options(const ScenarioBench& bench) {
   RoundsOptions options;
   options.stopping.target_interval = bench.target_interval;
@@ -26,71 +28,79 @@ RoundsOptions rounds_options(const ScenarioBench& bench) {
   return options;
 }
 
-}  // namespace
+double expected_s(const ScenarioBench& bench) {
+  return kExpectedShare * bench.case_budget_s;
+}
 
 BenchRun::BenchRun(std::shared_ptr<Session> session, BenchOptions options)
-    : session_(std::move(session)), options_(std::move(options)) {}
+    : sides_(std::move(session), options.against), options_(std::move(options)) {}
 
-std::shared_ptr<const BenchRun::Request> BenchRun::want(const std::string& block, const WorkloadSpec& spec) {
-  auto request = std::make_shared<const Request>(Request{block, spec});
+std::shared_ptr<const BenchRun::Request> BenchRun::want(const std::string& block, const WorkloadSpec& spec,
+                                                        std::size_t side) {
+  auto request = std::make_shared<const Request>(Request{block, spec, side});
   requests_.push_back(request);
   return request;
 }
 
-BenchDevice& BenchRun::device() {
-  if (device_ == nullptr) device_ = std::make_shared<BenchDevice>(session_->context());
-  return *device_;
-}
-
 double BenchRun::planned_s(const std::string& block) const {
   if (blocks_.contains(block)) return 0;
-  std::set<WorkloadSpec> specs;
+  std::set<std::pair<WorkloadSpec, std::size_t>> wanted;
   for (const auto& weak : requests_)
-    if (const auto request = weak.lock(); request && request->block == block) specs.insert(request->spec);
-  return kExpectedShare * static_cast<double>(specs.size()) * scenario().bench->case_budget_s;
+    if (const auto request = weak.lock(); request && request->block == block)
+      wanted.emplace(request->spec, request->side);
+  return static_cast<double>(wanted.size()) * expected_s(*scenario().bench);
 }
 
-bool BenchRun::supports(const WorkloadSpec& spec) {
-  return spec.graph == GraphMode::off || session_->graph_model() != nullptr;
+bool BenchRun::supports(const Request& request) {
+  return request.spec.graph == GraphMode::off || sides_.session(request.side)->graph_model() != nullptr;
 }
 
 Measured& BenchRun::measured(const Request& request) {
   auto block = blocks_.find(request.block);
   if (block == blocks_.end()) block = blocks_.emplace(request.block, measure(request.block)).first;
-  return *block->second.at(request.spec);
+  return *block->second.at({request.spec, request.side});
 }
 
-const Measured* BenchRun::find(const std::string& block, const WorkloadSpec& spec) const {
-  const auto found = blocks_.find(block);
-  if (found == blocks_.end()) return nullptr;
-  const auto measured = found->second.find(spec);
-  return measured == found->second.end() ? nullptr : measured->second.get();
+const Measured* BenchRun::find(const Request& beside, const WorkloadSpec& spec) {
+  for (const auto& weak : requests_)
+    if (const auto request = weak.lock();
+        request && request->spec == spec && request->side == beside.side && supports(*request))
+      return &measured(*request);
+  return nullptr;
 }
 
-BenchRun::Block BenchRun::measure(const std::string& name) {
-  static_cast<void>(device());
+BenchRun::Block BenchRun::make_block(const std::string& name) {
   Block block;
   for (const auto& weak : requests_) {
     const auto request = weak.lock();
-    if (!request || request->block != name || block.contains(request->spec) || !supports(request->spec))
+    if (!request || request->block != name || block.contains({request->spec, request->side}) ||
+        !supports(*request))
       continue;
-    block.emplace(request->spec,
-                  std::make_unique<Measured>(device_, std::make_unique<Workload>(session_, request->spec)));
+    block.emplace(
+        std::pair(request->spec, request->side),
+        std::make_unique<Measured>(sides_.device(request->side),
+                                   std::make_unique<Workload>(sides_.session(request->side), request->spec)));
   }
+  return block;
+}
 
+BenchRun::Block BenchRun::measure(const std::string& name) {
+  for (std::size_t side = 0; side < sides_.size(); ++side) static_cast<void>(sides_.device(side));
+  sides_.require_room_for_weights();
+  auto block = make_block(name);
   std::vector<Measured*> largest_first;
-  for (const auto& [spec, measured] : block) largest_first.push_back(measured.get());
+  for (const auto& [key, measured] : block) largest_first.push_back(measured.get());
   std::stable_sort(largest_first.begin(), largest_first.end(),
                    [](const Measured* a, const Measured* b) { return tokens_of(*a) > tokens_of(*b); });
   const auto say = [&](const std::string& text) {
     if (options_.progress) options_.progress(fmt::format("{}: {}", name, text));
   };
   say(fmt::format("proving the answers of {} workloads", block.size()));
-  std::vector<Series*> series;
-  for (auto* measured : largest_first) {
-    measured->prepare();
-    series.push_back(&measured->series());
-  }
+  for (auto* measured : largest_first) measured->prepare();
+  std::map<WorkloadSpec, SeriesGroup> groups;
+  for (const auto& [key, measured] : block) groups[key.first].members.push_back(&measured->series());
+  std::vector<SeriesGroup> series;
+  for (const auto& [spec, group] : groups) series.push_back(group);
   say("warming up");
   auto options = rounds_options(*scenario().bench);
   options.progress = [&](std::int64_t round, std::size_t total, std::size_t open) {

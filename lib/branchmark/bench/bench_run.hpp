@@ -7,23 +7,36 @@
 // dies keeps those that finished, and a person sees results before the end.
 //
 // What is measured is what some case can still ask for: a case holds a Request, and a workload without a
-// living Request (its cases were not selected) is left out.
+// living Request (its cases were not selected) is left out. With two builds of the kernel module, a workload
+// is measured on both sides by turns.
 #pragma once
 
+#include <cstddef>
+#include <filesystem>
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "branchmark/bench/measured.hpp"
+#include "branchmark/bench/sides.hpp"
 
 namespace branchmark {
 
 struct BenchOptions {
+  // Another build of the kernel module to be measured beside the run's own; absent: the own alone.
+  std::optional<std::filesystem::path> against = {};
   // Told in one line how far a block is; absent: nobody is.
-  std::function<void(const std::string&)> progress;
+  std::function<void(const std::string&)> progress = {};
 };
+
+// What a scenario asks of sampling.
+RoundsOptions rounds_options(const ScenarioBench& bench);
+// How long a series will take, before it has begun.
+double expected_s(const ScenarioBench& bench);
 
 class BenchRun {
  public:
@@ -33,33 +46,36 @@ class BenchRun {
   struct Request {
     std::string block;
     WorkloadSpec spec;
+    std::size_t side = 0;
   };
   // What a case keeps as long as it may run.
-  std::shared_ptr<const Request> want(const std::string& block, const WorkloadSpec& spec);
+  std::shared_ptr<const Request> want(const std::string& block, const WorkloadSpec& spec, std::size_t side);
 
   // Whether the device can run it: graphs are not everywhere.
-  bool supports(const WorkloadSpec& spec);
+  bool supports(const Request& request);
   // The measurement of a request that is supported; takes those of its block first where that has not been
   // done.
   Measured& measured(const Request& request);
-  // Another of the same block, which `measured` has been called for; null where it was not selected.
-  const Measured* find(const std::string& block, const WorkloadSpec& spec) const;
+  // Another workload of the request's side, measured now where it has not been; null where it was not
+  // selected.
+  const Measured* find(const Request& beside, const WorkloadSpec& spec);
 
-  BenchDevice& device();
-  const Session& session() const { return *session_; }
-  const Scenario& scenario() const { return session_->scenario(); }
+  BenchSides& sides() { return sides_; }
+  const BenchSides& sides() const { return sides_; }
+  const Scenario& scenario() const { return sides_.scenario(); }
 
   // How long a case of the block will take if it runs next: the block's time, as far as that is known before
   // it has begun; 0 where the block has been measured, or for no block.
   double planned_s(const std::string& block) const;
 
  private:
-  using Block = std::map<WorkloadSpec, std::unique_ptr<Measured>>;
+  // Both sides of a workload stand beside each other.
+  using Block = std::map<std::pair<WorkloadSpec, std::size_t>, std::unique_ptr<Measured>>;
   Block measure(const std::string& name);
+  Block make_block(const std::string& name);
 
-  std::shared_ptr<Session> session_;
+  BenchSides sides_;
   BenchOptions options_;
-  std::shared_ptr<BenchDevice> device_;
   std::vector<std::weak_ptr<const Request>> requests_;
   std::map<std::string, Block> blocks_;
 };

@@ -6,24 +6,38 @@
 namespace branchmark {
 namespace {
 
-constexpr int kStageCalls = 3;
+// Calls to find the stages of: as many as fit into this time, within bounds.
+constexpr double kStagesWindowNs = 0.4e9;
+constexpr double kMinStageCalls = 2;
+constexpr double kMaxStageCalls = 5;
 // Queueing with two events at each stage takes longer than without.
 constexpr double kObservedQueueing = 3;
 // The energy counter moves every few tens of milliseconds; over this long a step of it is a few hundredths.
 constexpr double kEnergyWindowNs = 0.6e9;
-constexpr double kMinEnergyCalls = 3;
 
-std::vector<StageTimes> time_stages(BenchDevice& device, const Workload& workload, double queue_ns) {
-  StageTimer timer(device.shared_context(), device.filler(),
-                   CallTimer::filler_for(kObservedQueueing * queue_ns));
-  std::vector<StageTimes> times;
-  for (int i = 0; i <= kStageCalls; ++i) {
+// Watches nothing, and keeps a call from being replayed: stages are those of an eager call.
+class Eager final : public PassObserver {
+ public:
+  void begin_pass(const std::vector<RunRows>&) override {}
+  bool wants(std::int64_t, std::string_view) const override { return false; }
+  void observe(Context&, std::int64_t, std::string_view, const bmk_matrix&) override {}
+};
+
+void time_stages(Inspection& found, BenchDevice& device, const Workload& workload, double call_ns,
+                 double queue_ns) {
+  const double filler_ns = CallTimer::filler_for(kObservedQueueing * queue_ns);
+  StageTimer timer(device.shared_context(), device.filler(), filler_ns);
+  Eager eager;
+  const double calls = std::clamp(kStagesWindowNs / std::max(call_ns, 1.0), kMinStageCalls, kMaxStageCalls);
+  for (int i = 0; i <= static_cast<int>(calls); ++i) {
+    const auto unobserved = device.timer().kept_busy(
+        [&](PassHook* hook) { static_cast<void>(workload.call(hook, &eager)); }, filler_ns);
     static_cast<void>(workload.call(&timer, &timer));
-    auto taken = timer.take();
-    // The first call makes the events.
-    if (i > 0) times.push_back(taken);
+    const auto taken = timer.take();
+    if (i == 0) continue;  // makes the events
+    found.unobserved_ns.push_back(unobserved.device_ns);
+    found.stages.push_back(taken);
   }
-  return times;
 }
 
 std::optional<double> measure_energy(BenchDevice& device, const Workload& workload, double call_ns) {
@@ -31,7 +45,7 @@ std::optional<double> measure_energy(BenchDevice& device, const Workload& worklo
   static_cast<void>(workload.call());
   const auto before = device.telemetry().read().energy_joules;
   if (!before) return std::nullopt;
-  const auto calls = std::max(kMinEnergyCalls, std::ceil(kEnergyWindowNs / std::max(call_ns, 1.0)));
+  const auto calls = std::ceil(kEnergyWindowNs / std::max(call_ns, 1.0));
   for (double i = 0; i < calls; ++i) static_cast<void>(workload.call());
   const auto after = device.telemetry().read().energy_joules;
   return after ? std::optional((*after - *before) / calls) : std::nullopt;
@@ -51,7 +65,7 @@ double measure_memory(BenchDevice& device, const Workload& workload) {
 
 Inspection inspect(BenchDevice& device, const Workload& workload, double call_ns, double queue_ns) {
   Inspection found;
-  found.stages = time_stages(device, workload, queue_ns);
+  time_stages(found, device, workload, call_ns, queue_ns);
   found.energy_joules = measure_energy(device, workload, call_ns);
   found.peak_device_bytes = measure_memory(device, workload);
   return found;

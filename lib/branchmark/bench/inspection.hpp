@@ -14,6 +14,8 @@ namespace branchmark {
 
 struct Inspection {
   std::vector<StageTimes> stages;  // one a call
+  // What eager calls without events between their stages took on the device, in turn with the ones above.
+  std::vector<double> unobserved_ns;
   // Of one call, by the device's counter; empty where it has none.
   std::optional<double> energy_joules;
   // Weights, activations, workspaces and states that the library holds for this workload alone. What the

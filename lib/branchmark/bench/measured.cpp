@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "branchmark/base/statistics.hpp"
+#include "branchmark/bench/samples.hpp"
 
 namespace branchmark {
 namespace {
@@ -14,18 +15,6 @@ CallCounters difference(const CallCounters& after, const CallCounters& before) {
   counters.gemms = after.gemms - before.gemms;
   counters.allocations = after.allocations - before.allocations;
   return counters;
-}
-
-Sample sample_of(const Telemetry& state, double deciding_ns, double other_ns) {
-  Sample sample;
-  sample.deciding_ns = deciding_ns;
-  sample.other_ns = other_ns;
-  sample.clock_mhz = state.sm_clock_mhz;
-  sample.temperature_celsius = state.temperature_celsius;
-  sample.power_w = state.power_w;
-  sample.power_capped = is_power_capped(state);
-  sample.tag = spoiling_reason(state);
-  return sample;
 }
 
 }  // namespace
@@ -67,8 +56,7 @@ void Measured::inspect() {
 
 // Events cost a CPU nothing, and its times scatter: there the very calls are compared that were observed.
 double Measured::staged_whole_ns() const {
-  const auto device = device_ns();
-  if (!device_->is_cpu() && !device.empty()) return median(device);
+  if (!device_->is_cpu()) return median(inspection_->unobserved_ns);
   std::vector<double> wholes;
   for (const auto& times : inspection_->stages) wholes.push_back(times.whole_ns);
   return median(wholes);
@@ -117,15 +105,15 @@ Sample Measured::take_warm_up() {
   check(latest_);
   queue_ns_ = std::max(queue_ns_, found.queue_ns);
   const bool cpu = device_->is_cpu();
-  return sample_of(device_->state(), cpu ? found.wall_ns : found.device_ns,
-                   cpu ? found.device_ns : found.wall_ns);
+  return make_sample(device_->state(), cpu ? found.wall_ns : found.device_ns,
+                     cpu ? found.device_ns : found.wall_ns);
 }
 
 Sample Measured::take() {
   auto& timer = device_->timer();
   const auto found = timer.as_found(timed_call());
   check(latest_);
-  if (device_->is_cpu()) return sample_of(device_->state(), found.wall_ns, found.device_ns);
+  if (device_->is_cpu()) return make_sample(device_->state(), found.wall_ns, found.device_ns);
   queue_ns_ = std::max(queue_ns_, found.queue_ns);
   // Read while the device is at this very work: between samples it would say that it is idle.
   std::optional<Telemetry> state;
@@ -134,21 +122,15 @@ Sample Measured::take() {
   };
   const auto busy = timer.kept_busy(timed_call(), CallTimer::filler_for(queue_ns_), read);
   check(latest_);
-  return sample_of(*state, busy.device_ns, found.wall_ns);
+  return make_sample(*state, busy.device_ns, found.wall_ns);
 }
 
 std::vector<double> Measured::wall_ns() const {
-  std::vector<double> times;
-  for (const auto& sample : series_.samples)
-    if (sample.tag.empty()) times.push_back(device_->is_cpu() ? sample.deciding_ns : sample.other_ns);
-  return times;
+  return kept_times(series_, wall_time(device_->is_cpu()));
 }
 
 std::vector<double> Measured::device_ns() const {
-  std::vector<double> times;
-  for (const auto& sample : series_.samples)
-    if (sample.tag.empty()) times.push_back(device_->is_cpu() ? sample.other_ns : sample.deciding_ns);
-  return times;
+  return kept_times(series_, device_time(device_->is_cpu()));
 }
 
 std::vector<double> Measured::warm_up_wall_ns() const {

@@ -32,76 +32,103 @@ std::vector<std::size_t> shuffled(std::size_t count, Random& random) {
 
 class Rounds {
  public:
-  Rounds(const std::vector<Series*>& series, const RoundsOptions& options)
-      : series_(series),
-        options_(options),
-        now_(options.now_ns ? options.now_ns : now_ns),
-        rules_(series.size(), StoppingRule(options.stopping)) {}
+  Rounds(const std::vector<SeriesGroup>& groups, const RoundsOptions& options)
+      : options_(options), now_(options.now_ns ? options.now_ns : now_ns) {
+    for (const auto& group : groups) {
+      auto& members = groups_.emplace_back().members;
+      for (auto* series : group.members) members.push_back({series, StoppingRule(options.stopping)});
+    }
+  }
 
   void run() {
     Random random(options_.order_seed, "rounds");
-    for (const auto index : shuffled(series_.size(), random)) warm_up(index);
+    for (const auto index : shuffled(groups_.size(), random))
+      for (auto& member : groups_[index].members) warm_up(*member.series);
     for (std::int64_t round = 1; open() > 0; ++round) {
-      for (const auto index : shuffled(series_.size(), random))
-        if (series_[index]->stop == Stop::go_on) sample(index);
-      if (options_.progress) options_.progress(round, series_.size(), open());
+      for (const auto index : shuffled(groups_.size(), random))
+        if (wants_samples(groups_[index])) sample(groups_[index]);
+      if (options_.progress) options_.progress(round, groups_.size(), open());
     }
   }
 
  private:
+  struct Member {
+    Series* series;
+    StoppingRule rule;
+  };
+  struct Group {
+    std::vector<Member> members;
+    std::int64_t turns = 0;
+  };
+
+  static bool wants_samples(const Group& group) {
+    return std::any_of(group.members.begin(), group.members.end(),
+                       [](const Member& member) { return member.series->stop == Stop::go_on; });
+  }
+
   std::size_t open() const {
-    return static_cast<std::size_t>(std::count_if(series_.begin(), series_.end(),
-                                                  [](const Series* s) { return s->stop == Stop::go_on; }));
+    return static_cast<std::size_t>(std::count_if(groups_.begin(), groups_.end(), wants_samples));
   }
 
   // Takes a sample and what it cost; empty where the series has ended with an error.
-  std::optional<std::pair<Sample, double>> take(std::size_t index, const std::function<Sample()>& how) {
+  std::optional<std::pair<Sample, double>> take(Series& series, const std::function<Sample()>& how) {
     const double begin = now_();
     try {
       auto sample = how();
       return std::pair{std::move(sample), now_() - begin};
     } catch (...) {
-      fail(index, std::current_exception());
+      fail(series, std::current_exception());
       return std::nullopt;
     }
   }
 
-  void fail(std::size_t index, const std::exception_ptr& error) {
+  void fail(const Series& failed, const std::exception_ptr& error) {
     const bool all = is_hardware_fault(error);
-    for (std::size_t i = 0; i < series_.size(); ++i) {
-      const bool ends = i == index || (all && series_[i]->stop == Stop::go_on);
-      if (!ends) continue;
-      series_[i]->error = error;
-      series_[i]->stop = Stop::budget_spent;
-    }
+    for (auto& group : groups_)
+      for (auto& member : group.members) {
+        auto& series = *member.series;
+        const bool ends = &series == &failed || (all && series.stop == Stop::go_on);
+        if (!ends) continue;
+        series.error = error;
+        series.stop = Stop::budget_spent;
+      }
   }
 
-  void warm_up(std::size_t index) {
-    auto& series = *series_[index];
+  void warm_up(Series& series) {
     WarmUp rule(options_.warm_up);
     while (series.stop == Stop::go_on && !rule.done()) {
-      auto taken = take(index, series.take_warm_up ? series.take_warm_up : series.take);
+      auto taken = take(series, series.take_warm_up ? series.take_warm_up : series.take);
       if (!taken) return;
-      rule.add(taken->first.deciding_ns, taken->first.clock_mhz, taken->second);
+      // The clock of a device at its power limit never stands.
+      const auto clock_mhz = taken->first.power_capped ? std::nullopt : taken->first.clock_mhz;
+      rule.add(taken->first.deciding_ns, clock_mhz, taken->second);
       series.warm_up.push_back(std::move(taken->first));
     }
     series.steady = rule.steady();
   }
 
-  void sample(std::size_t index) {
-    auto taken = take(index, series_[index]->take);
-    if (!taken) return;
-    auto& [sample, cost] = *taken;
-    rules_[index].spend(cost);
-    if (sample.tag.empty()) rules_[index].add(sample.deciding_ns, sample.other_ns);
-    series_[index]->samples.push_back(std::move(sample));
-    series_[index]->stop = rules_[index].state();
+  void sample(Group& group) {
+    std::vector<Member*> order;
+    for (auto& member : group.members) order.push_back(&member);
+    if (group.turns++ % 2 == 1) std::reverse(order.begin(), order.end());
+    for (auto* member : order)
+      if (!member->series->error) sample(*member);
   }
 
-  const std::vector<Series*>& series_;
+  void sample(Member& member) {
+    auto& series = *member.series;
+    auto taken = take(series, series.take);
+    if (!taken) return;
+    auto& [sample, cost] = *taken;
+    member.rule.spend(cost);
+    if (sample.tag.empty()) member.rule.add(sample.deciding_ns, sample.other_ns);
+    series.samples.push_back(std::move(sample));
+    series.stop = member.rule.state();
+  }
+
   const RoundsOptions& options_;
   std::function<double()> now_;
-  std::vector<StoppingRule> rules_;
+  std::vector<Group> groups_;
 };
 
 }  // namespace
@@ -110,8 +137,14 @@ std::int64_t Series::num_kept() const {
   return std::count_if(samples.begin(), samples.end(), [](const Sample& s) { return s.tag.empty(); });
 }
 
+void run_rounds(const std::vector<SeriesGroup>& groups, const RoundsOptions& options) {
+  Rounds(groups, options).run();
+}
+
 void run_rounds(const std::vector<Series*>& series, const RoundsOptions& options) {
-  Rounds(series, options).run();
+  std::vector<SeriesGroup> groups;
+  for (auto* each : series) groups.push_back({{each}});
+  run_rounds(groups, options);
 }
 
 }  // namespace branchmark

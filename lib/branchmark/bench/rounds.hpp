@@ -49,10 +49,21 @@ struct RoundsOptions {
   WarmUpOptions warm_up;
   std::uint64_t order_seed = 1;
   std::function<double()> now_ns;  // the clock of budgets; absent: the host's
-  // Told after each round how many series there are, and how many still want samples.
+  // Told after each round how many series (groups of them, where there are groups) there are, and how many
+  // still want samples.
   std::function<void(std::int64_t round, std::size_t total, std::size_t open)> progress;
 };
 
+// Series that are compared sample by sample. Whenever its turn comes, a group takes one sample of each, by
+// turns forwards and backwards (A B, B A, A B, ...): what drifts within a turn meets both alike. All of a
+// group go on until the last of them has enough, so that sample i of one was taken beside sample i of the
+// others.
+struct SeriesGroup {
+  std::vector<Series*> members;
+};
+
+void run_rounds(const std::vector<SeriesGroup>& groups, const RoundsOptions& options);
+// Each series by itself.
 void run_rounds(const std::vector<Series*>& series, const RoundsOptions& options);
 
 }  // namespace branchmark

@@ -1,9 +1,11 @@
 // Where the device's time of a call goes, by stage.
 //
 // Two events stand at every change of stage: one ends the stage that was, one begins the next. What the
-// events themselves cost the device falls between the two and into no stage, so that the stages add up to the
-// time of a call without them, as nearly as that can be had; what is left of that time belongs to no op and
-// is named gaps. Ops of one stage that follow each other are timed as one.
+// events themselves cost the device falls between the two and into no stage. What a stage pays for standing
+// alone, because its first op cannot begin while the op before drains, is measured beforehand with the
+// smallest of ops and taken off. So the stages add up to the time of a call without events, as nearly as that
+// can be had; what is left of that time belongs to no op and is named gaps. Ops of one stage that follow each
+// other are timed as one.
 //   gemm         the projections
 //   gdn          convolution, gates, prefill, gated norm
 //   attention    norm and rotary of query and key, attention
@@ -43,6 +45,7 @@ struct StageTimes {
 // Both observer and hook of one call.
 class StageTimer final : public PassObserver, public PassHook {
  public:
+  // Measures the price of a seam, on a device that is not a CPU; synchronises.
   StageTimer(std::shared_ptr<Context> context, StreamFiller& filler, double filler_ns);
 
   void before_pass(Context& context) override;
@@ -66,6 +69,7 @@ class StageTimer final : public PassObserver, public PassHook {
   std::shared_ptr<Context> context_;
   StreamFiller& filler_;
   double filler_ns_;
+  double seam_ns_;             // what a stage pays for standing between events
   std::vector<Event> events_;  // kept from call to call
   std::size_t num_events_ = 0;
   std::vector<Span> stages_;

@@ -9,7 +9,7 @@
 namespace branchmark {
 namespace {
 
-constexpr std::int64_t kWaitForOther = 3;
+constexpr std::int64_t kWaitForOther = 2;
 
 void insert_sorted(std::vector<double>& sorted, double value) {
   sorted.insert(std::upper_bound(sorted.begin(), sorted.end(), value), value);

@@ -50,7 +50,7 @@ enum class Stop {
 };
 
 // Two times are watched. The deciding one (the device's; on a CPU the wall's) must become narrow. The other
-// is waited for as well, but only until three times the least number of samples: the wall time of a short
+// is waited for as well, but only until twice the least number of samples: the wall time of a short
 // pass on a shared host may never become narrow, and does not make the device's time doubtful.
 class StoppingRule {
  public:

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "branchmark/base/statistics.hpp"
 #include "branchmark/verify/checks/checks.hpp"
@@ -26,16 +27,14 @@ constexpr double kClockSpread = 0.05;
 
 class Judge {
  public:
-  Judge(CaseRecord& record, const Measured& measured, const ScenarioBench& bench)
-      : record_(record), measured_(measured), series_(measured.series()), bench_(bench) {}
+  Judge(CaseRecord& record, const Series& series, const BenchDevice& device, const ScenarioBench& bench)
+      : record_(record), series_(series), device_(device), bench_(bench) {}
 
   void run() {
     settle(record_);
-    parity();
     device();
     samples();
     clocks();
-    breakdown();
     // What makes the case invalid comes first: the run's last line names a case by its first finding.
     std::stable_partition(record_.findings.begin(), record_.findings.end(), [&](const Finding& finding) {
       const auto& reasons = record_.invalid_reasons;
@@ -53,25 +52,8 @@ class Judge {
     record_.findings.push_back({std::move(id), Severity::warning, std::move(message), std::move(suggestion)});
   }
 
-  void parity() {
-    if (measured_.parity_passed()) return;
-    record_.outcome = Outcome::fail;
-    record_.invalid_reasons.emplace_back("parity_failed");
-    const auto& found = measured_.parity();
-    auto message = measured_.num_unstable() > 0
-                       ? fmt::format("{} of {} calls gave other bits than the first one",
-                                     measured_.num_unstable(), measured_.num_calls())
-                       : fmt::format("{} prompts differ from forward_fixed, relative L2 {:.3e}",
-                                     found.num_different, found.relative_l2);
-    record_.findings.push_back(
-        {.id = "parity_failed",
-         .severity = Severity::error,
-         .message = std::move(message),
-         .suggestion = "run qualify: a time means nothing while the answers are wrong"});
-  }
-
   void device() {
-    if (const auto& busy = measured_.device().disturbance(); !busy.empty())
+    if (const auto& busy = device_.disturbance(); !busy.empty())
       invalid("device_busy", busy, "end what else runs on this device, or choose another with --device");
   }
 
@@ -120,7 +102,7 @@ class Judge {
               fmt::format("give it more time, --set bench.case_budget_s={:g}, or a quieter machine",
                           4 * bench_.case_budget_s));
     else if (const auto other = width(&Sample::other_ns);
-             !measured_.device().is_cpu() && (!other || *other > bench_.target_interval))
+             !device_.is_cpu() && (!other || *other > bench_.target_interval))
       warn("wall_time_noisy", "wall time: " + text(other),
            "the host is busy or slow to answer; the device's time is not affected");
   }
@@ -149,19 +131,31 @@ class Judge {
            .suggestion = "lock it for comparisons (nvidia-smi --lock-gpu-clocks)"});
   }
 
-  void breakdown() {
-    if (!measured_.inspection() || measured_.stage_coverage() <= kCoverageBound) return;
-    warn("stages_exceed_whole",
-         fmt::format("the stages add up to {:.1f}% of the time of a call that is not observed",
-                     100 * measured_.stage_coverage()),
-         "read the breakdown of this case as shares, not as times");
-  }
-
   CaseRecord& record_;
-  const Measured& measured_;
   const Series& series_;
+  const BenchDevice& device_;
   const ScenarioBench& bench_;
 };
+
+void judge_parity(CaseRecord& record, const Measured& measured) {
+  if (measured.parity_passed()) return;
+  const auto& found = measured.parity();
+  add_parity_failure(record, measured.num_unstable() > 0
+                                 ? fmt::format("{} of {} calls gave other bits than the first one",
+                                               measured.num_unstable(), measured.num_calls())
+                                 : fmt::format("{} prompts differ from forward_fixed, relative L2 {:.3e}",
+                                               found.num_different, found.relative_l2));
+}
+
+void judge_breakdown(CaseRecord& record, const Measured& measured) {
+  if (!measured.inspection() || measured.stage_coverage() <= kCoverageBound) return;
+  record.findings.push_back(
+      {.id = "stages_exceed_whole",
+       .severity = Severity::warning,
+       .message = fmt::format("the stages add up to {:.1f}% of the time of a call that is not observed",
+                              100 * measured.stage_coverage()),
+       .suggestion = "read the breakdown of this case as shares, not as times"});
+}
 
 }  // namespace
 
@@ -169,8 +163,23 @@ std::span<const InvalidReason> invalid_reasons() {
   return kInvalidReasons;
 }
 
+void add_parity_failure(CaseRecord& record, std::string message) {
+  record.invalid_reasons.emplace_back("parity_failed");
+  record.findings.push_back({.id = "parity_failed",
+                             .severity = Severity::error,
+                             .message = std::move(message),
+                             .suggestion = "run qualify: a time means nothing while the answers are wrong"});
+}
+
+void judge_samples(CaseRecord& record, const Series& series, const BenchDevice& device,
+                   const ScenarioBench& bench) {
+  Judge(record, series, device, bench).run();
+}
+
 void judge(CaseRecord& record, const Measured& measured, const Scenario& scenario) {
-  Judge(record, measured, *scenario.bench).run();
+  judge_parity(record, measured);
+  judge_samples(record, measured.series(), measured.device(), *scenario.bench);
+  judge_breakdown(record, measured);
 }
 
 }  // namespace branchmark

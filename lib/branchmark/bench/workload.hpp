@@ -51,6 +51,7 @@ class Workload {
 
   const WorkloadSpec& spec() const { return spec_; }
   const PromptsShape& shape() const { return spec_.shape; }
+  const ModelConfig& config() const { return session_->config(); }
   // Null for a graph that the device does not have.
   Model* model() const;
 
