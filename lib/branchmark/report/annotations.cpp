@@ -4,29 +4,13 @@
 
 #include <string_view>
 
+#include "branchmark/report/escape.hpp"
 #include "branchmark/report/summary.hpp"
 
 namespace branchmark {
 namespace {
 
 constexpr int kMaxOfSeverity = 9;  // the exit line is the tenth error
-
-// What ends a line, and in a property what ends the property, is percent-encoded.
-std::string encoded(const std::string& text, std::string_view also) {
-  std::string out;
-  for (const char c : valid_utf8(text)) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (c == '%' || byte < 0x20 || byte == 0x7f || also.find(c) != std::string_view::npos)
-      out += fmt::format("%{:02X}", byte);
-    else
-      out += c;
-  }
-  return out;
-}
-
-std::string command(std::string_view name, const std::string& title, const std::string& message) {
-  return fmt::format("::{} title={}::{}\n", name, encoded(title, ":,"), encoded(message, ""));
-}
 
 std::string_view command_of(Severity severity) {
   switch (severity) {
@@ -51,12 +35,12 @@ std::string github_annotations(const Report& report) {
     auto message = fmt::format("{}: {}", group.first_case, group.first.message);
     if (group.count > 1) message += fmt::format("\n{} more of this kind are in the report", group.count - 1);
     if (!group.first.suggestion.empty()) message += "\n" + group.first.suggestion;
-    text += command(command_of(group.first.severity), title + ", " + group.first.id, message);
+    text += github_command(command_of(group.first.severity), title + ", " + group.first.id, message);
   }
   if (!report.exit)
-    text += command("warning", title, "unfinished: the run was cut off");
+    text += github_command("warning", title, "unfinished: the run was cut off");
   else
-    text += command(report.exit->code == kExitOk ? "notice" : "error", title, exit_line(*report.exit));
+    text += github_command(report.exit->code == kExitOk ? "notice" : "error", title, exit_line(*report.exit));
   return text;
 }
 

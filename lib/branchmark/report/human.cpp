@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "branchmark/report/escape.hpp"
 #include "branchmark/report/summary.hpp"
 
 namespace branchmark {
@@ -15,14 +16,6 @@ constexpr std::string_view kYellow = "33";
 
 std::string painted(std::string_view text, std::string_view code, Colour colour) {
   return colour == Colour::none ? std::string(text) : fmt::format("\x1b[{}m{}\x1b[0m", code, text);
-}
-
-// Text from elsewhere on a terminal: valid UTF-8, one line, no escape sequences.
-std::string printable(const std::string& text) {
-  std::string out = valid_utf8(text);
-  std::replace_if(
-      out.begin(), out.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }, ' ');
-  return out;
 }
 
 std::string duration_text(double ns) {

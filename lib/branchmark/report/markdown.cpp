@@ -2,31 +2,11 @@
 
 #include <fmt/format.h>
 
+#include "branchmark/report/escape.hpp"
 #include "branchmark/report/summary.hpp"
 
 namespace branchmark {
 namespace {
-
-// Text from elsewhere in a table cell or paragraph: no markup, no line ends.
-std::string escaped(const std::string& text) {
-  std::string out;
-  for (const char c : valid_utf8(text)) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte < 0x20 || byte == 0x7f)
-      out += ' ';
-    else if (c == '<')
-      out += "&lt;";
-    else if (c == '>')
-      out += "&gt;";
-    else if (c == '&')
-      out += "&amp;";
-    else if (std::string_view("\\`*_[]|~#@").find(c) != std::string_view::npos)
-      out += {'\\', c};
-    else
-      out += c;
-  }
-  return out;
-}
 
 void append_cases(std::string& out, const Report& report) {
   constexpr std::size_t kMaxRows = 50;
@@ -42,37 +22,41 @@ void append_cases(std::string& out, const Report& report) {
     }
     if (rows++ == 0)
       out += "\n### Cases that did not pass\n\n| case | outcome | first finding |\n| --- | --- | --- |\n";
-    out += fmt::format(
-        "| {} | {}{} | {} |\n", escaped(record.key()), escaped(std::string(name_of(record.outcome))),
-        record.invalid_reasons.empty() ? "" : ", invalid: " + escaped(record.invalid_reasons.front()),
-        record.findings.empty() ? "" : escaped(record.findings.front().message));
+    out += fmt::format("| {} | {}{} | {} |\n", markdown_escaped(record.key()),
+                       markdown_escaped(std::string(name_of(record.outcome))),
+                       record.invalid_reasons.empty()
+                           ? ""
+                           : ", invalid: " + markdown_escaped(record.invalid_reasons.front()),
+                       record.findings.empty() ? "" : markdown_escaped(record.findings.front().message));
   }
   if (left > 0) out += fmt::format("\n{} more are in the report.\n", left);
 }
 
 void append_row(std::string& out, std::string_view name, const std::string& value) {
-  out += fmt::format("| {} | {} |\n", name, escaped(value));
+  out += fmt::format("| {} | {} |\n", name, markdown_escaped(value));
 }
 
 }  // namespace
 
 std::string markdown_text(const Report& report) {
-  std::string out = fmt::format("## {}: {}\n\n", escaped(title_of(report)),
-                                report.exit ? escaped(report.exit->name) : "unfinished");
-  if (report.exit) out += fmt::format("Exit {}: {}\n", report.exit->code, escaped(report.exit->reason));
+  std::string out = fmt::format("## {}: {}\n\n", markdown_escaped(title_of(report)),
+                                report.exit ? markdown_escaped(report.exit->name) : "unfinished");
+  if (report.exit)
+    out += fmt::format("Exit {}: {}\n", report.exit->code, markdown_escaped(report.exit->reason));
   if (!report.complete) out += "\n**Incomplete: not every selected case ran.**\n";
 
   out += "\n| check | cases |\n| --- | --- |\n";
   for (const CheckCounts& counts : count_by_check(report))
-    append_row(out, escaped(counts.check), counts.text());
+    append_row(out, markdown_escaped(counts.check), counts.text());
 
   const auto groups = group_findings(report);
   if (!groups.empty()) out += "\n### Findings\n\n";
   for (const FindingGroup& group : groups) {
     out += fmt::format("- **{} {}**, {} {}, first in {}: {}\n", name_of(group.first.severity),
-                       escaped(group.first.id), group.count, group.count == 1 ? "time" : "times",
-                       escaped(group.first_case), escaped(group.first.message));
-    if (!group.first.suggestion.empty()) out += fmt::format("  {}\n", escaped(group.first.suggestion));
+                       markdown_escaped(group.first.id), group.count, group.count == 1 ? "time" : "times",
+                       markdown_escaped(group.first_case), markdown_escaped(group.first.message));
+    if (!group.first.suggestion.empty())
+      out += fmt::format("  {}\n", markdown_escaped(group.first.suggestion));
   }
   append_cases(out, report);
 

@@ -157,6 +157,7 @@ Json header_to_json(const Report& report) {
   fields.put("ended_at", report.ended_at);
   fields.put("tool", tool_json(report.tool));
   fields.put("kernels", as_json(report.kernels, kernels_json));
+  if (report.kernels_against) fields.put("kernels_against", kernels_json(*report.kernels_against));
   fields.put("argv", report.argv);
   fields.put("environment", report.environment);
   fields.put("host", host_json(report.host));

@@ -88,6 +88,8 @@ struct Report {
   std::optional<std::string> ended_at;
   ToolInfo tool;
   std::optional<KernelsInfo> kernels;
+  // Of `bench --against`: the build on side b; cases name their side by the parameter `side`.
+  std::optional<KernelsInfo> kernels_against;
   std::vector<std::string> argv;  // redacted
   std::map<std::string, std::string> environment;
   HostInfo host;

@@ -135,6 +135,7 @@ Report report_header_from_json(const JsonView& view) {
   report.ended_at = optional_string(view, "ended_at");
   report.tool = read_tool(view.at("tool"));
   if (const auto kernels = present(view, "kernels")) report.kernels = read_kernels(*kernels);
+  if (const auto kernels = view.find("kernels_against")) report.kernels_against = read_kernels(*kernels);
   for (const JsonView& argument : view.at("argv").items()) report.argv.push_back(argument.string());
   report.environment = string_map(view.at("environment"));
   report.host = read_host(view.at("host"));

@@ -7,6 +7,7 @@
 #include "branchmark/base/error.hpp"
 #include "branchmark/report/annotations.hpp"
 #include "branchmark/report/host.hpp"
+#include "branchmark/report/html/report_page.hpp"
 #include "branchmark/report/junit.hpp"
 #include "branchmark/report/markdown.hpp"
 
@@ -36,6 +37,7 @@ RunWriter::RunWriter(Report report, const RunOutputs& outputs)
   std::vector<std::string> paths = {report_path_, journal_path_};
   if (outputs.junit) paths.push_back(*outputs.junit);
   if (outputs.markdown) paths.push_back(*outputs.markdown);
+  if (outputs.html) paths.push_back(*outputs.html);
   if (outputs.annotations) paths.push_back(*outputs.annotations);
   refuse_shared_paths(paths);
   // All before any: with one of them refused, no other may have been replaced.
@@ -47,6 +49,7 @@ RunWriter::RunWriter(Report report, const RunOutputs& outputs)
   report_file_ = open(report_path_);
   if (outputs.junit) junit_file_ = open(*outputs.junit);
   if (outputs.markdown) markdown_file_ = open(*outputs.markdown);
+  if (outputs.html) html_file_ = open(*outputs.html);
   if (outputs.annotations) annotations_file_ = open(*outputs.annotations);
   journal_.emplace(OutputFile::open(journal_path_, OutputKind::growing, outputs.replace), report_);
 }
@@ -86,6 +89,7 @@ Exit RunWriter::finish(bool ran_to_end) {
   // The report comes last: what it says of the exit includes how the others fared.
   write_text(junit_file_, junit_text);
   write_text(markdown_file_, markdown_text);
+  write_text(html_file_, html_text);
   write_text(annotations_file_, github_annotations);
   attempt([&] { journal_->end(report_); });
   const Exit before = *report_.exit;
@@ -105,6 +109,7 @@ void RunWriter::abandon() noexcept {
   report_file_.reset();
   junit_file_.reset();
   markdown_file_.reset();
+  html_file_.reset();
   annotations_file_.reset();
 }
 

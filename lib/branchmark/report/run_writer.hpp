@@ -26,6 +26,7 @@ struct RunOutputs {
   std::optional<std::string> journal;  // absent: beside the report
   std::optional<std::string> junit;
   std::optional<std::string> markdown;
+  std::optional<std::string> html;
   std::optional<std::string> annotations;  // for GitHub
   Replace replace = Replace::refuse;
 };
@@ -46,9 +47,10 @@ class RunWriter {
   // Journals the case, waits until it is on disk, and takes it into report and verdict. Throws io.
   void record(CaseRecord record);
 
-  // Writes JUnit, Markdown, the journal's end and the report. `ran_to_end`: every selected case was recorded.
-  // An output that cannot be written makes the result 6 (unless something worse happened) and is named in it;
-  // nothing is thrown for that. The result is what the report holds and the process should return.
+  // Writes JUnit, Markdown, HTML, the journal's end and the report. `ran_to_end`: every selected case was
+  // recorded. An output that cannot be written makes the result 6 (unless something worse happened) and is
+  // named in it; nothing is thrown for that. The result is what the report holds and the process should
+  // return.
   Exit finish(bool ran_to_end);
 
   // Instead of finish, for a run that ended before its first case with nothing to keep: removes every output.
@@ -68,6 +70,7 @@ class RunWriter {
   std::optional<OutputFile> report_file_;
   std::optional<OutputFile> junit_file_;
   std::optional<OutputFile> markdown_file_;
+  std::optional<OutputFile> html_file_;
   std::optional<OutputFile> annotations_file_;
   std::optional<JournalWriter> journal_;
 };
