@@ -91,6 +91,7 @@ void run_case_loop(const CaseCommand& command, const RunOptions& options, const 
   auto facts = begin_report(command.name, scenario.name, {});
   facts.device = describe_device(context->info());
   facts.kernels = describe_kernels(context->library());
+  if (options.against) facts.kernels_against = describe_kernels(*KernelLibrary::load(*options.against));
   const auto telemetry = open_telemetry(context->info());
   add_counters(facts, facts.device_before, *telemetry);
   const auto& model = session->model();

@@ -38,8 +38,10 @@ Exit run(int argc, char** argv) {
   app.require_subcommand(1);
   // In the order in which --help lists them.
   const std::vector<branchmark::app::Command> commands = {
-      branchmark::app::add_qualify(app),  branchmark::app::add_bench(app),  branchmark::app::add_parity(app),
-      branchmark::app::add_plan(app),     branchmark::app::add_report(app), branchmark::app::add_devices(app),
+      branchmark::app::add_qualify(app),       branchmark::app::add_bench(app),
+      branchmark::app::add_compare(app),       branchmark::app::add_parity(app),
+      branchmark::app::add_profile_check(app), branchmark::app::add_plan(app),
+      branchmark::app::add_report(app),        branchmark::app::add_devices(app),
       branchmark::app::add_reference(app)};
   try {
     app.parse(argc, argv);

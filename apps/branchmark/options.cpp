@@ -97,6 +97,8 @@ void add_run_options(CLI::App& command, RunOptions& options) {
 void add_rendering_options(CLI::App& command, RunOutputs& outputs, bool& force) {
   command.add_option("--junit", outputs.junit, "Also write JUnit XML; - is stdout")->type_name("FILE");
   command.add_option("--markdown", outputs.markdown, "Also write Markdown; - is stdout")->type_name("FILE");
+  command.add_option("--html", outputs.html, "Also write a page with pictures; - is stdout")
+      ->type_name("FILE");
   command
       .add_option_function<std::string>(
           "--annotations", [&outputs](const std::string&) { outputs.annotations = "-"; },
@@ -129,6 +131,8 @@ std::string repeat_command(const std::string& command, const std::string& scenar
   };
   if (options.device != "auto") add("--device", options.device);
   if (options.kernels) add("--kernels", *options.kernels);
+  if (options.against) add("--against", *options.against);
+  if (options.ops) text += " --ops";
   if (options.overrides.checkpoint) add("--checkpoint", *options.overrides.checkpoint);
   if (options.overrides.preset) add("--model", *options.overrides.preset);
   for (const auto& change : options.overrides.set) add("--set", change);

@@ -20,6 +20,8 @@ struct RunOptions {
   std::vector<std::string> scenarios;
   std::string device = "auto";
   std::optional<std::string> kernels;
+  std::optional<std::string> against;  // of bench: see add_bench
+  bool ops = false;                    // of bench
   ScenarioOverrides overrides;
   std::optional<std::string> filter;
   bool list = false;

@@ -29,6 +29,7 @@ class Recorder : public RunEvents {
     num_cases_ = num_cases;
     writer_.report().device = facts.device;
     writer_.report().kernels = facts.kernels;
+    writer_.report().kernels_against = facts.kernels_against;
     writer_.report().model = facts.model;
     writer_.report().device_before = facts.device_before;
     writer_.update();
@@ -77,7 +78,7 @@ class ScenarioRun {
 
   Exit dry_run() const {
     for (const auto& path : {options_.outputs.report, options_.outputs.journal, options_.outputs.junit,
-                             options_.outputs.markdown})
+                             options_.outputs.markdown, options_.outputs.html})
       if (path) check_output(*path, options_.force ? Replace::replace : Replace::refuse);
     say(fmt::format("{} would run {} cases of scenario {}; no device was touched\n", command_.name,
                     cases_.size(), scenario_.name));
@@ -152,10 +153,12 @@ Exit run_scenarios(const CaseCommand& command, const RunOptions& options,
                    const std::vector<std::string>& argv) {
   if (is_worker()) return run_worker(command, options);
   const auto& outputs = options.outputs;
-  const bool one_path = outputs.report || outputs.journal || outputs.junit || outputs.markdown;
+  const bool one_path =
+      outputs.report || outputs.journal || outputs.junit || outputs.markdown || outputs.html;
   if (options.scenarios.size() > 1 && one_path)
-    throw Error(ErrorCode::usage,
-                "--report, --journal, --junit and --markdown name one file; give one scenario at a time");
+    throw Error(
+        ErrorCode::usage,
+        "--report, --journal, --junit, --markdown and --html name one file; give one scenario at a time");
   std::optional<StopSignals> signals;
   ExitDecision worst;
   Exit only;

@@ -17,9 +17,11 @@ struct Command {
 };
 
 Command add_bench(CLI::App& app);
+Command add_compare(CLI::App& app);
 Command add_devices(CLI::App& app);
 Command add_parity(CLI::App& app);
 Command add_plan(CLI::App& app);
+Command add_profile_check(CLI::App& app);
 Command add_qualify(CLI::App& app);
 // Prints what the parser knows of `app`; call it after the other commands were added.
 Command add_reference(CLI::App& app);

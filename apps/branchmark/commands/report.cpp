@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "branchmark/report/annotations.hpp"
+#include "branchmark/report/html/report_page.hpp"
 #include "branchmark/report/human.hpp"
 #include "branchmark/report/journal.hpp"
 #include "branchmark/report/junit.hpp"
@@ -38,7 +39,8 @@ Exit render(const ReportOptions& options) {
   const auto& outputs = options.outputs;
   const auto replace = options.force ? Replace::replace : Replace::refuse;
   std::vector<std::string> paths;
-  for (const auto& path : {outputs.report, outputs.junit, outputs.markdown, outputs.annotations})
+  for (const auto& path :
+       {outputs.report, outputs.junit, outputs.markdown, outputs.html, outputs.annotations})
     if (path) paths.push_back(*path);
   refuse_shared_paths(paths);
   // All before any: with one of them refused, no other may have been replaced.
@@ -51,6 +53,7 @@ Exit render(const ReportOptions& options) {
   if (outputs.report) report_file = open(*outputs.report);
   if (outputs.junit) renderings.push_back({open(*outputs.junit), junit_text});
   if (outputs.markdown) renderings.push_back({open(*outputs.markdown), markdown_text});
+  if (outputs.html) renderings.push_back({open(*outputs.html), html_text});
   if (outputs.annotations) renderings.push_back({open(*outputs.annotations), github_annotations});
 
   for (auto& [file, text] : renderings) {
@@ -80,7 +83,7 @@ Command add_report(CLI::App& app) {
       "Renders a report, or rebuilds one from the journal of a run that was cut off. Exit code 0 says that "
       "this was\n"
       "done, not that the run had passed.\n\n"
-      "Example: branchmark report --from-journal r.journal.jsonl --report r.json --markdown -");
+      "Example: branchmark report --from-journal r.journal.jsonl --report r.json --html r.html");
   parser->add_option("input", options->report, "A report of any command")->type_name("REPORT.json");
   parser->add_option("--from-journal", options->journal, "Rebuild the report of this journal instead")
       ->type_name("JOURNAL");
