@@ -10,10 +10,19 @@
 //   norm_without_one      rms_norm and add_rms_norm scale by weight instead of 1 + weight
 //   m_dependent_gemm      a FIXED or CLASS handle gives other bits below 64 rows
 //   false_class           every algorithm is called a member of the class
+//   other_silu_mul        silu_mul gives the first element of each row another lowest bit
+//   changing_silu_mul     the same at every second call only
+//   missing_silu_mul      silu_mul is unsupported
+//   idle_silu_mul         silu_mul says that it ran and writes nothing
+//   failing_silu_mul      silu_mul fails from its tenth call on
+//   slow_silu_mul=<P>     silu_mul takes P percent longer
+//   full_device           1,000 bytes of device memory are free
 // Device memory of the CPU module is ordinary memory; each fault waits for the stream before it looks at any.
 #include <dlfcn.h>
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -157,6 +166,51 @@ bmk_status add_rms_norm(bmk_stream* stream, const bmk_add_rms_norm_args* args) {
   return norm(stream, args, real()->ops->add_rms_norm);
 }
 
+// ---------------------------------------------------------------------------------------------- activations
+
+// Flips the lowest bit of the first element of each row.
+void disturb(const bmk_matrix& y) {
+  for (std::int64_t row = 0; row < y.rows; ++row) {
+    const auto element = row * y.row_stride;
+    if (y.dtype == BMK_BF16)
+      static_cast<std::uint16_t*>(y.data)[element] ^= 1u;
+    else
+      static_cast<std::uint32_t*>(y.data)[element] ^= 1u;
+  }
+}
+
+// The number behind "name=" where that is the fault; else 0.
+double fault_number(std::string_view name) {
+  const auto found = fault();
+  if (found.size() <= name.size() || found.substr(0, name.size()) != name || found[name.size()] != '=')
+    return 0;
+  return std::strtod(found.data() + name.size() + 1, nullptr);
+}
+
+bmk_status silu_mul(bmk_stream* stream, const bmk_silu_mul_args* args) {
+  using Clock = std::chrono::steady_clock;
+  static std::atomic<std::int64_t> calls = 0;
+  const auto name = fault();
+  const auto call = ++calls;
+  if (name == "missing_silu_mul") return refuse(BMK_UNSUPPORTED, "no silu_mul");
+  if (name == "idle_silu_mul") return BMK_OK;
+  if (name == "failing_silu_mul" && call >= 10) return refuse(BMK_FAILED, "silu_mul broke");
+  const auto begin = Clock::now();
+  const auto status = real()->ops->silu_mul(stream, args);
+  const double percent = fault_number("slow_silu_mul");
+  if (percent > 0) {
+    wait(stream);
+    const auto took = Clock::now() - begin;
+    const auto until = Clock::now() + std::chrono::duration_cast<Clock::duration>(took * percent / 100);
+    while (Clock::now() < until) continue;
+  }
+  if (name == "other_silu_mul" || (name == "changing_silu_mul" && call % 2 == 0)) {
+    wait(stream);
+    disturb(args->out);
+  }
+  return passed_on(status);
+}
+
 // ---------------------------------------------------------------------------------------------------- GEMM
 
 // FIXED and CLASS handles, each with the DEFAULT handle that may run in its place.
@@ -225,17 +279,6 @@ bmk_status gemm_prepare(bmk_gemm* gemm, bmk_stream* stream, const bmk_gemm_shape
   return passed_on(real()->gemm->prepare(gemm, stream, shape, row_counts, num_row_counts));
 }
 
-// Flips the lowest bit of the first element of each row.
-void disturb(const bmk_matrix& y) {
-  for (std::int64_t row = 0; row < y.rows; ++row) {
-    const auto element = row * y.row_stride;
-    if (y.dtype == BMK_BF16)
-      static_cast<std::uint16_t*>(y.data)[element] ^= 1u;
-    else
-      static_cast<std::uint32_t*>(y.data)[element] ^= 1u;
-  }
-}
-
 bmk_status gemm_run(bmk_gemm* gemm, bmk_stream* stream, const bmk_gemm_args* args) {
   constexpr std::int64_t kFewRows = 64;
   if (is_unserved(gemm, args->x.rows)) return refuse_rows(args->w.rows, args->w.columns, args->x.rows);
@@ -254,6 +297,14 @@ bmk_status gemm_describe_algorithm(bmk_gemm* gemm, const bmk_gemm_shape* shape, 
                                    bmk_gemm_algorithm* algorithm) {
   const auto status = real()->gemm->describe_algorithm(gemm, shape, index, algorithm);
   if (status == BMK_OK && fault() == "false_class") algorithm->in_class = 1;
+  return passed_on(status);
+}
+
+// -------------------------------------------------------------------------------------------------- device
+
+bmk_status memory_info(bmk_device* device, std::int64_t* free_bytes, std::int64_t* total_bytes) {
+  const auto status = real()->device->memory_info(device, free_bytes, total_bytes);
+  if (status == BMK_OK && fault() == "full_device") *free_bytes = 1000;
   return passed_on(status);
 }
 
@@ -277,12 +328,19 @@ extern "C" __attribute__((visibility("default"))) const bmk_kernels* branchmark_
     api.attention_prepare = attention_prepare;
     api.rms_norm = rms_norm;
     api.add_rms_norm = add_rms_norm;
+    api.silu_mul = silu_mul;
+    return api;
+  }();
+  static const bmk_device_api device = [] {
+    auto api = *real()->device;
+    api.memory_info = memory_info;
     return api;
   }();
   static const bmk_kernels table = [] {
     auto faulty = *real();
     faulty.name = "cpu-faulty";
     faulty.last_error = last_error;
+    faulty.device = &device;
     faulty.gemm = &gemm;
     faulty.ops = &ops;
     return faulty;

@@ -1,8 +1,9 @@
 // The CPU module with graphs, and with failures of its own, for tests of what stands above a module.
 //
 // What is queued on a stream between begin and end is kept and not run; a launch runs it, with what then lies
-// in device memory. Host arrays of the arguments are copied, as a real recording would bake them in. The
-// environment variable BRANCHMARK_TEST_FAULT names a fault, and is read at each call:
+// in device memory. Host arrays of the arguments are copied, as a real recording would bake them in. Where
+// the environment variable BRANCHMARK_TEST_KERNELS names another module, that one is wrapped, with its own
+// graphs if it has them. BRANCHMARK_TEST_FAULT names a fault, and is read at each call:
 //   graph_begin, graph_end   that call fails
 //   recorded_op              silu_mul fails while a stream is being recorded
 //   failed_op                silu_mul fails
@@ -32,12 +33,23 @@ constexpr std::int64_t kFewBytes = 1000;
 
 const bmk_kernels* real() {
   static const bmk_kernels* const table = []() -> const bmk_kernels* {
-    void* library = dlopen(BRANCHMARK_CPU_MODULE, RTLD_NOW | RTLD_LOCAL);
+    const char* other = std::getenv("BRANCHMARK_TEST_KERNELS");
+    void* library = dlopen(other == nullptr ? BRANCHMARK_CPU_MODULE : other, RTLD_NOW | RTLD_LOCAL);
     if (library == nullptr) return nullptr;
     void* symbol = dlsym(library, BMK_ENTRY_POINT);
     return symbol == nullptr ? nullptr : reinterpret_cast<bmk_entry_point>(symbol)();
   }();
   return table;
+}
+
+// Whether the wrapped module records by itself.
+bool has_graphs() {
+  static const bool answer = [] {
+    bmk_device_info info{};
+    info.struct_size = sizeof info;
+    return real()->device->describe(0, &info) == BMK_OK && info.supports_graphs != 0;
+  }();
+  return answer;
 }
 
 bool has_fault(std::string_view name) {
@@ -74,7 +86,7 @@ bmk_graph* recording_of(bmk_stream* stream) {
 
 bmk_status run_or_keep(bmk_stream* stream, Work work) {
   auto* graph = recording_of(stream);
-  if (graph == nullptr) return passed_on(work(stream));
+  if (graph == nullptr || has_graphs()) return passed_on(work(stream));
   graph->work.push_back(std::move(work));
   return BMK_OK;
 }
@@ -114,11 +126,18 @@ bmk_status gemm_run(bmk_gemm* gemm, bmk_stream* stream, const bmk_gemm_args* arg
                      [gemm, copy = *args](bmk_stream* s) { return real()->gemm->run(gemm, s, &copy); });
 }
 
+void destroy(bmk_graph* graph) {
+  if (has_graphs())
+    real()->graph->destroy(graph);
+  else
+    delete graph;
+}
+
 bmk_status begin(bmk_stream* stream) {
   if (has_fault("graph_begin")) return injected();
   const std::scoped_lock lock(mutex);
   if (!recordings.emplace(stream, new bmk_graph).second) return injected();
-  return BMK_OK;
+  return has_graphs() ? passed_on(real()->graph->begin(stream)) : BMK_OK;
 }
 
 bmk_status end(bmk_stream* stream, bmk_graph** graph) {
@@ -128,19 +147,21 @@ bmk_status end(bmk_stream* stream, bmk_graph** graph) {
   if (found == recordings.end()) return injected();
   *graph = found->second;
   recordings.erase(found);
-  if (!has_fault("graph_end")) return BMK_OK;
-  delete std::exchange(*graph, nullptr);
+  bmk_status status = BMK_OK;
+  if (has_graphs()) {
+    delete std::exchange(*graph, nullptr);
+    status = passed_on(real()->graph->end(stream, graph));
+  }
+  if (!has_fault("graph_end")) return status;
+  if (*graph != nullptr) destroy(std::exchange(*graph, nullptr));
   return injected();
 }
 
 bmk_status launch(bmk_graph* graph, bmk_stream* stream) {
+  if (has_graphs()) return passed_on(real()->graph->launch(graph, stream));
   for (const auto& work : graph->work)
     if (const auto status = work(stream); status != BMK_OK) return passed_on(status);
   return BMK_OK;
-}
-
-void destroy(bmk_graph* graph) {
-  delete graph;
 }
 
 // --------------------------------------------------------------------------------------------------- device

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <memory>
 #include <span>
 #include <string>
@@ -34,8 +35,11 @@ inline ModelConfig small_config() {
   return config;
 }
 
-inline std::shared_ptr<Context> open_module(const char* file, std::int64_t num_threads = 0) {
-  return Context::open(KernelLibrary::load(file), 0, {.num_threads = num_threads});
+// BRANCHMARK_TEST_KERNELS names a module that takes the CPU module's place, for these tests on a GPU.
+inline std::shared_ptr<Context> open_module(const std::string& file, std::int64_t num_threads = 0) {
+  const char* other = std::getenv("BRANCHMARK_TEST_KERNELS");
+  const bool replaced = other != nullptr && file == BRANCHMARK_CPU_MODULE;
+  return Context::open(KernelLibrary::load(replaced ? other : file), 0, {.num_threads = num_threads});
 }
 
 inline std::unique_ptr<Model> make_model(std::shared_ptr<Context> context, const ModelConfig& config,

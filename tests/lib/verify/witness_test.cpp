@@ -53,7 +53,7 @@ TEST(Witness, K41EveryCheckHasAnEssentialCounter) {
   for (const auto* check :
        {"operators", "gemm_rows", "continuation", "shared_equals_fixed", "packed_equals_per_branch",
         "batch_equals_alone", "repeated", "reordered", "interleaved", "grown", "recovery", "isolation",
-        "refusals", "profiles", "graph_equals_eager", "reference", "parity"})
+        "refusals", "profiles", "graph_equals_eager", "reference", "parity", "profile"})
     EXPECT_EQ(vacuous_checks({passed(check, "some_other_counter", 5)}).size(), 1u) << check;
 }
 
