@@ -61,6 +61,13 @@ TEST(Json, KeepsMessagesShort) {
   EXPECT_LT(refusal("[" + std::string(100000, 'x') + "]").size(), 400u);
 }
 
+// Found by a fuzzer: the parser's own message quotes the faulty bytes as they are.
+TEST(Json, MessageAboutInvalidUtf8IsValidUtf8) {
+  const std::string message = refusal("{\"name\": \"a\xff\"}");
+  EXPECT_NE(message.find("invalid string"), std::string::npos) << message;
+  EXPECT_EQ(valid_utf8(message), message);
+}
+
 TEST(Json, WritesCanonicalText) {
   const Json json =
       parse_json(R"({"b": [1, 2.0, -0.0], "a": {"z": null, "y": "q\"\\\n\u0001"}, "c": []})", "doc");

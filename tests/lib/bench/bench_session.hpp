@@ -23,8 +23,8 @@ inline std::shared_ptr<Session> bench_session(const std::string& bench,
     "bench": {)" + bench +
                     "}}";
   SessionOptions options;
-  options.open_context = [module](const auto&, const auto&) {
-    return Context::open(KernelLibrary::load(module), 0);
+  options.open_context = [module](const std::optional<ScenarioPath>& kernels, const auto&) {
+    return Context::open(KernelLibrary::load(kernels ? kernels->resolved : module), 0);
   };
   return std::make_shared<Session>(parse_scenario(text, "small", "."), std::move(options));
 }

@@ -145,6 +145,36 @@ TEST_F(Rounds, ASeriesThatFailedBeforeIsNotTaken) {
   EXPECT_TRUE(turns_.empty());
 }
 
+TEST_F(Rounds, AGroupIsTakenForwardsAndBackwardsByTurns) {
+  for (int i = 0; i < 4; ++i) add(1e6);
+  RoundsOptions options;
+  options.now_ns = [this] { return now_; };
+  run_rounds({SeriesGroup{{&all_[0], &all_[1]}}, SeriesGroup{{&all_[2], &all_[3]}}}, options);
+  // Behind the warm-ups, five of each, every series of a group stands beside the other, in either order.
+  const std::vector<std::size_t> turns(turns_.begin() + 20, turns_.end());
+  ASSERT_EQ(turns.size(), 40u);
+  std::vector<std::size_t> first_group;
+  for (std::size_t i = 0; i < turns.size(); i += 2) {
+    EXPECT_EQ(turns[i] / 2, turns[i + 1] / 2) << "turn " << i / 2;
+    EXPECT_NE(turns[i], turns[i + 1]);
+    if (turns[i] < 2) first_group.push_back(turns[i]);
+  }
+  EXPECT_EQ(first_group, (std::vector<std::size_t>{0, 1, 0, 1, 0, 1, 0, 1, 0, 1}));
+}
+
+TEST_F(Rounds, AGroupGoesOnUntilTheLastHasEnough) {
+  auto& quiet = add(1e6);
+  Random random(1, "noise");
+  auto& noisy = add(1e6, [&random](Sample& sample, std::int64_t) {
+    sample.deciding_ns *= 1 + 0.05 * static_cast<double>(random.normal());
+  });
+  RoundsOptions options;
+  options.now_ns = [this] { return now_; };
+  run_rounds({SeriesGroup{{&quiet, &noisy}}}, options);
+  EXPECT_GT(noisy.samples.size(), 20u);
+  EXPECT_EQ(quiet.samples.size(), noisy.samples.size());
+}
+
 TEST_F(Rounds, ProgressTellsWhatIsOpen) {
   add(1e6);
   add(1e6);

@@ -122,7 +122,7 @@ TEST(StoppingRule, DoesNotWaitForeverForTheOtherTime) {
   StoppingRule rule({.target_interval = 0.01, .min_samples = 10});
   while (rule.state() == Stop::go_on) rule.add(kMillisecond, noisy(random, kMillisecond, 0.5));
   EXPECT_EQ(rule.state(), Stop::narrow);
-  EXPECT_EQ(rule.num_samples(), 30);
+  EXPECT_EQ(rule.num_samples(), 20);
 }
 
 TEST(StoppingRule, ANoisyOtherTimeAtTheEndOfTheBudgetIsNoFault) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "branchmark/base/error.hpp"
+#include "branchmark/compare/noise_floor.hpp"
 #include "branchmark/report/journal.hpp"
 #include "branchmark/report/report.hpp"
 #include "branchmark/scenario/load.hpp"
@@ -51,6 +52,11 @@ TEST(SchemaExamples, Report) {
 
 TEST(SchemaExamples, Journal) {
   expect_agreement("journal", [](const fs::path& file) { read_journal(file); });
+}
+
+TEST(SchemaExamples, NoiseFloor) {
+  expect_agreement("noise_floor",
+                   [](const fs::path& file) { noise_floor_from_json(read_json_file(file), file.string()); });
 }
 
 TEST(SchemaExamples, ExpandedScenariosLoadAgain) {
