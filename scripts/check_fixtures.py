@@ -1,21 +1,27 @@
 #!/usr/bin/env python3
-"""Compares branchmark with the recorded outputs of checkpoints, by `branchmark parity`.
+"""Compares branchmark with the recorded outputs of checkpoints and adapters, by `branchmark parity`.
 
     scripts/check_fixtures.py tests/data/qwen3_5-mini       one checkpoint
-    scripts/check_fixtures.py FOLDER                        every checkpoint in a folder
+    scripts/check_fixtures.py FOLDER                        every checkpoint and adapter in a folder
 
 A checkpoint folder holds config.json, model.safetensors, expected.safetensors and expected.json, as
-scripts/make_reference.py writes them. Each entry point runs on it with each of its GEMM handles. Bounds, as
-relative L2 over all rows after the final norm: 1e-5 with numerics `reference`; with `default`, 1.25 times the
-distance of the recorded bf16 run, and 2 times for cases under 16 tokens, which are ill-conditioned.
+scripts/make_reference.py writes them. Each entry point runs on it with each of its GEMM handles. An adapter folder
+holds adapter_config.json, adapter_model.safetensors and expected.safetensors; it is named NAME-lora and stands
+beside the checkpoint NAME. It runs unmerged by forward, and merged by each entry point.
+
+Bounds, as relative L2 over all rows after the final norm. A checkpoint: 1e-5 with numerics `reference`; with
+`default`, 1.25 times the distance of the recorded bf16 run, and 2 times for cases under 16 tokens, which are
+ill-conditioned. An adapter: 1e-5 unmerged with `reference`, 0.035 with `default`.
 
 Exit code 0 where every case of every run held its bound, else 1.
 """
 
 import argparse
+import dataclasses
 import json
 import math
 import pathlib
+import struct
 import subprocess
 import sys
 import tempfile
@@ -25,64 +31,127 @@ REFERENCE_BOUND = 1e-5
 LONG_CASE_TOKENS = 16
 LONG_CASE_FACTOR = 1.25
 SHORT_CASE_FACTOR = 2.0
+ADAPTER_BOUND = 0.035
+ADAPTER_SUFFIX = "-lora"
 
-# numerics, entry point, GEMM handle (None: the entry has its own)
-RUNS = (
-    ("reference", "forward", None),
-    ("default", "forward", None),
-    ("default", "forward_fixed", "fixed"),
-    ("default", "forward_fixed", "class"),
-    ("default", "forward_shared", "fixed"),
-    ("default", "forward_shared", "class"),
+# entry point, GEMM handle (None: the entry has its own)
+SHARING = (
+    ("forward_fixed", "fixed"),
+    ("forward_fixed", "class"),
+    ("forward_shared", "fixed"),
+    ("forward_shared", "class"),
 )
 
 
-def is_checkpoint(folder):
-    return (folder / "config.json").is_file() and (folder / "expected.json").is_file()
+@dataclasses.dataclass(frozen=True)
+class Run:
+    model: dict  # as in a scenario, without its source
+    entry: str
+    gemm: str | None = None
+
+    @property
+    def numerics(self):
+        return self.model["numerics"]
+
+    @property
+    def profile(self):
+        adapter = {True: ", merged", False: ", unmerged", None: ""}[self.model.get("merge")]
+        gdn = ", gdn fp32" if self.model.get("gdn") == "fp32" else ""
+        return self.numerics + gdn + adapter
 
 
-def find_checkpoints(folders):
+class Checkpoint:
+    def __init__(self, folder):
+        self.folder = folder
+
+    @staticmethod
+    def is_at(folder):
+        return (folder / "config.json").is_file() and (folder / "expected.json").is_file()
+
+    def source(self):
+        return {"checkpoint": str(self.folder)}
+
+    def runs(self):
+        default = {"numerics": "default"}
+        return [Run({"numerics": "reference"}, "forward"), Run(default, "forward"),
+                *(Run(default, *sharing) for sharing in SHARING)]
+
+    def bounds(self, numerics):
+        cases = json.loads((self.folder / "expected.json").read_text())["cases"]
+        if numerics == "reference":
+            return {name: REFERENCE_BOUND for name in cases}
+        return {
+            name: case["hf_bf16_vs_fp32_relative_l2"]
+            * (LONG_CASE_FACTOR if case["tokens"] >= LONG_CASE_TOKENS else SHORT_CASE_FACTOR)
+            for name, case in cases.items()
+        }
+
+
+class Adapter:
+    def __init__(self, folder):
+        self.folder = folder
+        self.checkpoint = folder.with_name(folder.name.removesuffix(ADAPTER_SUFFIX))
+        if self.checkpoint == folder or not self.checkpoint.is_dir():
+            sys.exit(f"{folder}: found no checkpoint beside this adapter; NAME{ADAPTER_SUFFIX} belongs to NAME")
+
+    @staticmethod
+    def is_at(folder):
+        return (folder / "adapter_config.json").is_file() and (folder / "expected.safetensors").is_file()
+
+    def source(self):
+        return {"checkpoint": str(self.checkpoint), "adapter": str(self.folder)}
+
+    def runs(self):
+        merged = {"numerics": "default", "merge": True}
+        return [Run({"numerics": "reference", "merge": False}, "forward"),
+                Run({"numerics": "default", "merge": False}, "forward"),
+                Run({"numerics": "default", "gdn": "fp32", "merge": False}, "forward"),
+                Run(merged, "forward"), *(Run(merged, *sharing) for sharing in SHARING)]
+
+    def bounds(self, numerics):
+        bound = REFERENCE_BOUND if numerics == "reference" else ADAPTER_BOUND
+        with open(self.folder / "expected.safetensors", "rb") as file:
+            names = json.loads(file.read(struct.unpack("<Q", file.read(8))[0]))
+        ending = ".input_ids"
+        return {name.removesuffix(ending): bound for name in names if name.endswith(ending)}
+
+
+def fixture_at(folder):
+    return next((kind(folder.resolve()) for kind in (Checkpoint, Adapter) if kind.is_at(folder)), None)
+
+
+def find_fixtures(folders):
     found = []
     for folder in folders:
         if not folder.is_dir():
             sys.exit(f"{folder}: no such folder")
-        inside = [folder] if is_checkpoint(folder) else sorted(filter(is_checkpoint, folder.iterdir()))
+        one = fixture_at(folder)
+        inside = [one] if one else list(filter(None, map(fixture_at, sorted(folder.iterdir()))))
         if not inside:
-            sys.exit(f"{folder}: found no checkpoint with an expected.json, here or one folder down")
-        found += [each.resolve() for each in inside]
+            sys.exit(f"{folder}: found no recorded checkpoint or adapter, here or one folder down")
+        found += inside
     return found
 
 
-def bounds_of(checkpoint, numerics):
-    cases = json.loads((checkpoint / "expected.json").read_text())["cases"]
-    if numerics == "reference":
-        return {name: REFERENCE_BOUND for name in cases}
-    return {
-        name: case["hf_bf16_vs_fp32_relative_l2"]
-        * (LONG_CASE_FACTOR if case["tokens"] >= LONG_CASE_TOKENS else SHORT_CASE_FACTOR)
-        for name, case in cases.items()
-    }
-
-
-def scenario_of(checkpoint, name, numerics, entry, gemm):
+def scenario_of(fixture, name, run):
     return {
         "schema_version": "1.0",
         "name": name,
-        "model": {"checkpoint": str(checkpoint), "numerics": numerics},
+        "model": {**fixture.source(), **run.model},
         "reference": {
-            "file": str(checkpoint / "expected.safetensors"),
-            "max_relative_l2": bounds_of(checkpoint, numerics),
+            "file": str(fixture.folder / "expected.safetensors"),
+            "max_relative_l2": fixture.bounds(run.numerics),
         },
-        "parity": {"left": {"entry": entry, **({"gemm": gemm} if gemm else {})}},
+        "parity": {"left": {"entry": run.entry, **({"gemm": run.gemm} if run.gemm else {})}},
     }
 
 
-def run_parity(arguments, checkpoint, run, out):
+def run_parity(arguments, fixture, run, out):
     """One run: its exit code, its report's cases and the lines that it said."""
-    numerics, entry, gemm = run
-    name = "-".join(filter(None, ("parity", checkpoint.name, numerics, entry, gemm)))
+    words = run.profile.replace(",", "").split()
+    name = "-".join(filter(None, ("parity", fixture.folder.name, *words, run.entry, run.gemm)))
     scenario = out / f"{name}.scenario.json"
-    scenario.write_text(json.dumps(scenario_of(checkpoint, name, numerics, entry, gemm), indent=2))
+    scenario.write_text(json.dumps(scenario_of(fixture, name, run), indent=2))
     report = out / f"{name}.json"
     command = [arguments.branchmark, "parity", scenario, "--device", arguments.device, "--report", report]
     done = subprocess.run([*map(str, command), "--force", "--quiet"], stderr=subprocess.PIPE, text=True)
@@ -93,10 +162,10 @@ def run_parity(arguments, checkpoint, run, out):
     return done.returncode, cases, done.stderr.splitlines()
 
 
-def judge(checkpoint, numerics, code, cases):
+def judge(fixture, numerics, code, cases):
     """The case nearest to its bound, as (case, distance, bound), and the faults."""
     faults = [] if code == 0 else [f"branchmark ended with exit code {code}"]
-    expected = set(bounds_of(checkpoint, numerics))
+    expected = set(fixture.bounds(numerics))
     found = {case["params"]["case"] for case in cases}
     if found != expected:
         faults.append(f"cases that ran: {sorted(found)}, expected {sorted(expected)}")
@@ -124,25 +193,26 @@ def main():
     if not arguments.branchmark.is_file():
         sys.exit(f"{arguments.branchmark}: no such file; build first, or name the binary with --branchmark")
 
-    failed = 0
-    checkpoints = find_checkpoints(arguments.folders)
-    print(f"{'checkpoint':<20} {'numerics':<10} {'entry':<15} {'gemm':<6} {'cases':>5}  "
+    runs = failed = 0
+    fixtures = find_fixtures(arguments.folders)
+    print(f"{'fixture':<20} {'profile':<27} {'entry':<15} {'gemm':<6} {'cases':>5}  "
           f"{'nearest to its bound':<20} {'distance':>10} {'bound':>10}  result")
     with tempfile.TemporaryDirectory() as scratch:
         out = arguments.out or pathlib.Path(scratch)
         out.mkdir(parents=True, exist_ok=True)
-        for checkpoint in checkpoints:
-            for run in RUNS:
-                numerics, entry, gemm = run
-                code, cases, said = run_parity(arguments, checkpoint, run, out)
-                nearest, faults = judge(checkpoint, numerics, code, cases)
+        for fixture in fixtures:
+            for run in fixture.runs():
+                code, cases, said = run_parity(arguments, fixture, run, out)
+                nearest, faults = judge(fixture, run.numerics, code, cases)
                 name, distance, bound = nearest or ("-", math.nan, math.nan)
-                print(f"{checkpoint.name:<20} {numerics:<10} {entry:<15} {gemm or '-':<6} {len(cases):>5}  "
-                      f"{name:<20} {distance:>10.3e} {bound:>10.3e}  {'FAILED' if faults else 'held'}", flush=True)
+                print(f"{fixture.folder.name:<20} {run.profile:<27} {run.entry:<15} {run.gemm or '-':<6} "
+                      f"{len(cases):>5}  {name:<20} {distance:>10.3e} {bound:>10.3e}  "
+                      f"{'FAILED' if faults else 'held'}", flush=True)
+                runs += 1
                 if faults:
                     failed += 1
                     print(*(f"  {fault}" for fault in faults), *(f"  | {line}" for line in said), sep="\n")
-    print(f"{len(checkpoints) * len(RUNS)} parity runs over {len(checkpoints)} checkpoints, {failed} failed")
+    print(f"{runs} parity runs over {len(fixtures)} fixtures, {failed} failed")
     return 1 if failed else 0
 
 

@@ -14,7 +14,7 @@ file or the name of a shipped one; COMMAND is qualify, unless named: scripts/gpu
   --out DIR              where log.txt and the reports go, in place of older ones [gpu-out]
   --seconds S            the longest that any one step may take [600]
   --architectures LIST   for example "90a-real" [those of the GPUs here]
-  --tests                also build the tests and run those that are not labelled slow
+  --tests                also build the tests, run those that are not labelled slow, and those of the model on the GPU
   --fixtures DIR         also compare the checkpoints in DIR with their recorded outputs, on the GPU
   --sanitize             also run the operator cases, at level quick, under compute-sanitizer's memcheck and racecheck
   --sanitize-filter RE   the cases that it runs over [^operators/]
@@ -142,6 +142,18 @@ run_tests() {
   row ctest $((ran - broken)) "$broken"
 }
 
+# The model's tests once more, over the CUDA module.
+run_model_tests() {
+  local passed broken name
+  for name in execution_test failures_test; do
+    run "$name on cuda" env "BRANCHMARK_TEST_KERNELS=$kBuild/lib/branchmark/libbranchmark-kernels-cuda.so" \
+      "$kBuild/bin/$name" --gtest_brief=1
+    passed=$(sed -n 's/^\[  PASSED  \] \([0-9]*\) tests*\.$/\1/p' "$out/log.txt" | tail -n 1)
+    broken=$(sed -n 's/^ *\([0-9]*\) FAILED TESTS*$/\1/p' "$out/log.txt" | tail -n 1)
+    row "$name on cuda" "${passed:--}" "$( ((code == 0)) && echo 0 || echo "${broken:--}")"
+  done
+}
+
 run_fixtures() {
   run fixtures python3 "$root/scripts/check_fixtures.py" --branchmark "$kApp" --device cuda "$fixtures"
   row fixtures - -
@@ -179,7 +191,10 @@ main() {
   : >"$out/log.txt"
   if have nvidia-smi; then nvidia-smi >>"$out/log.txt" 2>&1 || say "nvidia-smi fails; see $out/log.txt"; fi
   compile
-  if [[ $tests == ON ]]; then run_tests; fi
+  if [[ $tests == ON ]]; then
+    run_tests
+    run_model_tests
+  fi
   if [[ -n $fixtures ]]; then run_fixtures; fi
   local scenario
   for scenario in "${scenarios[@]}"; do

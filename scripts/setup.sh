@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
 # Installs what this machine lacks, on Debian 12, Ubuntu 24.04 or later, as root or with sudo:
 #
-#   scripts/setup.sh [build] [test] [lint]      default: build
+#   scripts/setup.sh [build] [test] [lint] [sanitize]      default: build
 #
-#   build   compiler, CMake, Ninja, git and the libraries of the product
-#   test    also GoogleTest, Google Benchmark, a BLAS to compare with, Python with jsonschema
-#   lint    also clang-format 14 and clang-tidy 16
+#   build     compiler, CMake, Ninja, git and the libraries of the product (Google Benchmark among them)
+#   test      also GoogleTest, a BLAS to compare with, Python with jsonschema, and a locale whose numbers have a
+#             decimal comma
+#   lint      also clang-format 14 and clang-tidy 16
+#   sanitize  also clang 16 with its sanitizers, its fuzzer and llvm-cov
 #
 # What is there already is not touched, and where nothing lacks, no network is needed.
 # qualify.sh and test.sh source this file and call `setup`.
@@ -16,6 +18,8 @@ source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 readonly kLeastCmake=3.25
 readonly kClangFormat=clang-format-14
 readonly kClangTidy=clang-tidy-16
+readonly kClang=clang++-16
+readonly kCommaLocale=de_DE.UTF-8
 
 # at_least VERSION LEAST: whether a dotted version is no older than another.
 at_least() {
@@ -53,18 +57,36 @@ missing_packages() {
         { have cmake && at_least "$(cmake_version)" "$kLeastCmake"; } || echo cmake
         have ninja || echo ninja-build
         have git || echo git
-        missing_libraries libcli11-dev libfmt-dev nlohmann-json3-dev
+        missing_libraries libbenchmark-dev libcli11-dev libfmt-dev nlohmann-json3-dev
         ;;
       test)
-        missing_libraries libgtest-dev libgmock-dev libbenchmark-dev libopenblas-dev
+        missing_libraries libgtest-dev libgmock-dev libopenblas-dev
         find_python >/dev/null || printf '%s\n' python3 python3-jsonschema
+        { has_comma_locale || ! may_become_root; } || missing_libraries locales
         ;;
       lint)
         have "$kClangFormat" || echo "$kClangFormat"
         have "$kClangTidy" || echo "$kClangTidy"
         ;;
+      sanitize)
+        have "$kClang" || echo clang-16
+        have llvm-cov-16 || echo llvm-16
+        missing_libraries libclang-rt-16-dev
+        ;;
     esac
   done
+}
+
+has_comma_locale() {
+  locale -a 2>/dev/null | grep -qix 'de_DE\.utf-\{0,1\}8'
+}
+
+# What the package holds is the source of locales; this one is made of it.
+make_comma_locale() {
+  if has_comma_locale; then return; fi
+  say "making the locale $kCommaLocale"
+  as_root localedef --no-archive -i "${kCommaLocale%.*}" -f "${kCommaLocale#*.}" "$kCommaLocale" ||
+    say "$kCommaLocale could not be made; the test that needs it will be skipped"
 }
 
 missing_libraries() {
@@ -114,10 +136,12 @@ install_packages() {
 setup() {
   local set packages
   for set in "$@"; do
-    [[ $set =~ ^(build|test|lint)$ ]] || die "$set: no such set of packages; expected build, test or lint"
+    [[ $set =~ ^(build|test|lint|sanitize)$ ]] ||
+      die "$set: no such set of packages; expected build, test, lint or sanitize"
   done
   mapfile -t packages < <(missing_packages "$@")
   ((${#packages[@]} == 0)) || install_packages "${packages[@]}"
+  if [[ " $* " == *" test "* ]]; then make_comma_locale; fi
   at_least "$(cmake_version)" "$kLeastCmake" ||
     die "CMake $(cmake_version) found, $kLeastCmake or later needed (Debian 12 and Ubuntu 24.04 have one)"
 }

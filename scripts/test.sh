@@ -2,9 +2,11 @@
 # From a fresh machine to every test that it can run: installs what is missing, builds tests and benchmarks, and
 # runs schema check, recorded outputs, format check, lint and ctest.
 #
-#   scripts/test.sh [--fixtures FOLDER]
+#   scripts/test.sh [--fixtures FOLDER] [--sanitize]
 #
 #   --fixtures FOLDER   also compares with the recorded outputs of every checkpoint in this folder
+#   --sanitize          also installs clang 16, builds twice more, and runs tests under sanitizers, each fuzzer for
+#                       20 seconds, and the check of line coverage; CI=true implies it
 #
 # Environment: BRANCHMARK_WERROR=ON makes warnings errors. CI=true builds as the preset ci says, in build-ci, and
 # installs the tools of the format check and the lint, which otherwise run where they are.
@@ -21,6 +23,7 @@ readonly kSkipped=77
 readonly kLinted=(lib/branchmark/base lib/branchmark/device kernels/cpu/entry kernels/cpu/gemm)
 
 folder=$root/build
+sanitize=false
 scratch=$(mktemp -d)
 trap 'rm -r "$scratch"' EXIT
 fixtures=("$root/tests/data")
@@ -68,6 +71,7 @@ skip() {
 step_setup() {
   setup build test
   if in_ci; then setup lint; fi
+  if $sanitize; then setup sanitize; fi
 }
 
 step_configure() {
@@ -108,18 +112,53 @@ step_lint() {
 }
 
 step_ctest() {
-  ctest --test-dir "$folder" --output-on-failure --parallel "$(num_jobs)"
+  # Tests with the label browser need Chromium, and look at pages alone: ctest --test-dir build --label-regex browser
+  ctest --test-dir "$folder" --output-on-failure --parallel "$(num_jobs)" --label-exclude browser
+}
+
+require_sanitize() {
+  $sanitize || skip "only with --sanitize, which test.sh --help describes"
+}
+
+step_address() {
+  require_sanitize
+  "$root/scripts/sanitize.sh" address
+}
+
+# Nothing to fuzz or count with where the build failed, which is said there.
+require_address_build() {
+  require_sanitize
+  [[ " ${failed[*]-} " != *" address "* ]] || skip "the step address failed"
+}
+
+step_fuzz() {
+  require_address_build
+  "$root/scripts/fuzz.sh" --build "$root/build-asan" --seconds 20 --jobs "$(num_jobs)"
+}
+
+step_coverage() {
+  require_address_build
+  "$root/scripts/coverage.sh"
+}
+
+step_thread() {
+  require_sanitize
+  "$root/scripts/sanitize.sh" thread
 }
 
 main() {
   while (($# > 0)); do
     case $1 in
       --fixtures) fixtures+=("${2:?--fixtures needs a folder}") && shift ;;
+      --sanitize) sanitize=true ;;
       *) die "$1: no such option; see scripts/test.sh --help" ;;
     esac
     shift
   done
-  if in_ci; then folder=$root/build-ci; fi
+  if in_ci; then
+    folder=$root/build-ci
+    sanitize=true
+  fi
   needed_step setup step_setup
   needed_step configure step_configure
   needed_step build step_build
@@ -129,6 +168,10 @@ main() {
   step format step_format
   step lint step_lint
   step ctest step_ctest
+  step address step_address
+  step fuzz step_fuzz
+  step coverage step_coverage
+  step thread step_thread
   finish
 }
 
