@@ -58,9 +58,22 @@ TEST(Page, TablesHoldTheNumbersOfThePictures) {
 
 TEST(Page, MarksWhatIsNotValid) {
   auto report = test::bench_report();
-  const auto before = count(html_text(report), "mark hollow");
-  report.cases[10].invalid_reasons = {"throttled"};
-  EXPECT_GT(count(html_text(report), "mark hollow"), before);
+  // Pictures of a section, and its table.
+  const auto section = [](const Report& of, std::string_view title) {
+    const auto page = html_text(of);
+    const auto at = page.find("<h2>" + std::string(title));
+    return page.substr(at, page.find("</section>", at) - at);
+  };
+  for (const auto* title : {"Single passes", "Shared prefix", "Roofline", "Samples"}) {
+    const auto before = section(report, title);
+    auto spoiled = report;
+    for (auto& record : spoiled.cases) record.invalid_reasons = {"throttled"};
+    const auto after = section(spoiled, title);
+    EXPECT_GT(count(after, "mark hollow"), count(before, "mark hollow") + 5) << title;
+    EXPECT_GT(count(after, " !<") + count(after, "</span> invalid"),
+              count(before, " !<") + count(before, "</span> invalid") + 5)
+        << title;
+  }
 }
 
 TEST(Page, TakesNothingForMarkup) {

@@ -12,22 +12,23 @@ namespace {
 
 constexpr std::string_view kUnknown = "-";
 
-// Powers of 1,000, from `exponent`, up to `largest`.
-std::string prefixed(double value, std::string_view unit, int exponent, int largest) {
-  constexpr std::array<std::string_view, 14> kPrefixes = {"n", "\u00b5", "m", "",  "k", "M", "G",
-                                                          "T", "P",      "E", "Z", "Y", "R", "Q"};
+constexpr std::array<std::string_view, 14> kPrefixes = {"n", "\u00b5", "m", "",  "k", "M", "G",
+                                                        "T", "P",      "E", "Z", "Y", "R", "Q"};
+constexpr std::size_t kNone = 3;  // the place of no prefix
+
+// `value` counts units with kPrefixes[prefix]; the result has at most kPrefixes[largest].
+std::string prefixed(double value, std::string_view unit, std::size_t prefix, std::size_t largest) {
   if (!std::isfinite(value)) return std::string(kUnknown);
   // Rounded first: 999.7 has three digits of the next prefix.
-  while (std::abs(value) >= 999.5 && exponent < largest) {
+  while (std::abs(value) >= 999.5 && prefix < largest) {
     value /= 1000;
-    ++exponent;
+    ++prefix;
   }
-  while (std::abs(value) < 0.9995 && value != 0 && exponent > -3) {
+  while (std::abs(value) < 0.9995 && value != 0 && prefix > 0) {
     value *= 1000;
-    --exponent;
+    --prefix;
   }
-  return fmt::format("{} {}{}", significant(value), kPrefixes.at(static_cast<std::size_t>(exponent + 3)),
-                     unit);
+  return fmt::format("{} {}{}", significant(value), kPrefixes.at(prefix), unit);
 }
 
 }  // namespace
@@ -42,11 +43,11 @@ std::string significant(double value) {
 }
 
 std::string time_text(double ns) {
-  return ns == 0 ? "0 s" : prefixed(ns, "s", -3, 0);
+  return ns == 0 ? "0 s" : prefixed(ns, "s", 0, kNone);
 }
 
 std::string si_text(double value, std::string_view unit) {
-  return value == 0 ? fmt::format("0 {}", unit) : prefixed(value, unit, 0, 10);
+  return value == 0 ? fmt::format("0 {}", unit) : prefixed(value, unit, kNone, kPrefixes.size() - 1);
 }
 
 std::string count_text(double value) {

@@ -35,7 +35,7 @@ Markup section(const Section& section) {
 std::string document(const Page& page) {
   // The policy is the browser's promise that nothing is fetched and nothing runs, whatever a report holds.
   const auto head =
-      element("meta", {{"charset", "utf-8"}}) + element("link", {{"rel", "icon"}, {"href", "https://example.org/x"}}) +
+      element("meta", {{"charset", "utf-8"}}) +
       element("meta", {{"http-equiv", "Content-Security-Policy"},
                        {"content", "default-src 'none'; style-src 'unsafe-inline'"}}) +
       element("meta", {{"name", "viewport"}, {"content", "width=device-width, initial-scale=1"}}) +

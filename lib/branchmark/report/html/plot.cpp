@@ -87,15 +87,15 @@ class Drawing {
     std::string points;
     for (const auto& [x, y] : reference.through)
       points += fmt::format("{}{},{}", points.empty() ? "" : " ", coordinate(x_.at(x)), coordinate(y_.at(y)));
-    const auto line = element("polyline", {{"class", "reference"}, {"points", points}});
-    if (reference.label.empty()) return line;
+    auto drawn = element("polyline", {{"class", "reference"}, {"points", points}});
+    if (reference.label.empty()) return drawn;
     const double x = x_.at(reference.through.back().first);
     const double y = y_.at(reference.through.back().second);
     if (reference.place == LabelPlace::above_the_end)
-      return line + text_at("reference-label", x, y - 5, Anchor::end, reference.label);
-    return line + text_at("reference-label", (x_.at(reference.through.front().first) + x) / 2 + 8,
-                          (y_.at(reference.through.front().second) + y) / 2 + 12, Anchor::start,
-                          reference.label);
+      return drawn + text_at("reference-label", x, y - 5, Anchor::end, reference.label);
+    return drawn + text_at("reference-label", (x_.at(reference.through.front().first) + x) / 2 + 8,
+                           (y_.at(reference.through.front().second) + y) / 2 + 12, Anchor::start,
+                           reference.label);
   }
 
   Markup lines(const Series& series) const {
