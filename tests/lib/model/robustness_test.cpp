@@ -25,24 +25,31 @@ using test::small_model;
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 
-// One element of a weight, replaced while this lives. Device memory of the CPU module is ordinary memory.
+// One element of a weight, replaced while this lives.
 class Replaced {
  public:
-  Replaced(const bmk_matrix& weight, std::int64_t row, std::int64_t column, float value) {
-    const auto index = row * weight.row_stride + column;
-    const auto size = static_cast<std::size_t>(size_of(weight.dtype));
-    place_ = static_cast<char*>(weight.data) + static_cast<std::size_t>(index) * size;
-    before_.assign(place_, place_ + size);
+  Replaced(Context& context, const bmk_matrix& weight, std::int64_t row, std::int64_t column, float value)
+      : context_(context), before_(static_cast<std::size_t>(size_of(weight.dtype))) {
+    const auto index = static_cast<std::size_t>(row * weight.row_stride + column);
+    place_ = static_cast<char*>(weight.data) + index * before_.size();
+    context_.copy_to_host(before_.data(), place_, std::ssize(before_));
+    context_.synchronize();
     const std::uint16_t bits = float_to_bf16(value);
-    std::memcpy(place_, weight.dtype == BMK_F32 ? static_cast<const void*>(&value) : &bits, size);
+    put(weight.dtype == BMK_F32 ? static_cast<const void*>(&value) : &bits);
   }
-  ~Replaced() { std::copy(before_.begin(), before_.end(), place_); }
+  ~Replaced() { put(before_.data()); }
   Replaced(const Replaced&) = delete;
   Replaced& operator=(const Replaced&) = delete;
 
  private:
-  char* place_;
+  void put(const void* element) {
+    context_.copy_to_device(place_, element, std::ssize(before_));
+    context_.synchronize();
+  }
+
+  Context& context_;
   std::vector<char> before_;
+  char* place_;
 };
 
 struct Poison {
@@ -86,7 +93,7 @@ TEST(Robustness, K24TheFirstNonFiniteValueIsNamed) {
   const auto fixed = model->forward_fixed(prompt).digest();
   for (const auto& poison : poisons) {
     {
-      const Replaced replaced(poison.weight, poison.row, poison.column, poison.value);
+      const Replaced replaced(model->context(), poison.weight, poison.row, poison.column, poison.value);
       for (const auto& call : {std::function([&] { static_cast<void>(model->forward(prompt)); }),
                                std::function([&] { static_cast<void>(model->forward_fixed(prompt)); })}) {
         SCOPED_TRACE(poison.name);
@@ -105,7 +112,7 @@ TEST(Robustness, K24TheRowIsThatOfItsRunAndPrompt) {
   tree.root.children[0].children[1].tokens[80] = 4;
   const auto before = digests(model->forward_shared(tree));
   {
-    const Replaced replaced(model->weights().embedding, 4, 33, kNan);
+    const Replaced replaced(model->context(), model->weights().embedding, 4, 33, kNan);
     const auto plan = model->plan(tree, {});
     ASSERT_EQ(plan.runs[2].path, "request/group 0/branch 1");
     expect_error(ErrorCode::non_finite, {"layer -1, op embed, run 2, position 150, column 33: nan"},
@@ -126,7 +133,7 @@ TEST(Robustness, K24AFailedPassLeavesNoStateBehind) {
   const auto state = test::capture(*model, prompt, 0, 64, 64);
   const auto expected = test::continued(*model, prompt, 64, 100, state).digest();
   {
-    const Replaced replaced(model->weights().layers[2].down, 0, 0, kNan);
+    const Replaced replaced(model->context(), model->weights().layers[2].down, 0, 0, kNan);
     expect_error(ErrorCode::non_finite, {"layer 2, op down"},
                  [&] { static_cast<void>(test::capture(*model, prompt, 0, 64, 64)); });
     expect_error(ErrorCode::non_finite, {"layer 2, op down", "position 64"},
