@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <set>
 
 namespace branchmark {
@@ -22,7 +23,8 @@ std::map<std::string, std::vector<double>> counters_of(const SideCase& merged) {
     if (record->outcome != Outcome::pass) continue;
     for (const auto name : kMetrics) {
       const auto metric = record->metrics.find(std::string(name));
-      if (metric != record->metrics.end() && metric->second.samples.size() == 1)
+      if (metric != record->metrics.end() && metric->second.samples.size() == 1 &&
+          std::isfinite(metric->second.samples.front()))
         found[metric->first].insert(metric->second.samples.front());
     }
     for (const auto name : kWitnesses) {
