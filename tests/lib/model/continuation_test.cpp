@@ -98,7 +98,9 @@ TEST(Continuation, K03StatesCapturedOnTheWayEqualFinalOnes) {
     EXPECT_EQ(on_the_way->length(), at);
     EXPECT_EQ(on_the_way->first(), 0);
     EXPECT_TRUE(on_the_way->complete());
-    EXPECT_EQ(memory_of(*on_the_way, config), memory_of(*final_one, config)) << length;
+    EXPECT_EQ(memory_of(model->context(), *on_the_way, config),
+              memory_of(model->context(), *final_one, config))
+        << length;
     auto branch = prompt;
     branch.tokens.resize(static_cast<std::size_t>(at));
     branch.tokens.insert(branch.tokens.end(), 20, 7);
@@ -120,11 +122,12 @@ TEST(Continuation, K03StatesCapturedEarlyEqualFinalOnes) {
     const auto final_one = capture(*model, prompt, 0, at, at);
     const auto early = capture(*model, prompt, 0, 250, at);
     EXPECT_EQ(early->length(), at);
-    EXPECT_EQ(memory_of(*early, config), memory_of(*final_one, config)) << at;
+    EXPECT_EQ(memory_of(model->context(), *early, config), memory_of(model->context(), *final_one, config))
+        << at;
     if (at == 64) continue;
     const auto early_continued = capture(*model, prompt, 64, 250, at, at_64);
-    EXPECT_EQ(memory_of(*early_continued, config),
-              memory_of(*capture(*model, prompt, 64, at, at, at_64), config));
+    EXPECT_EQ(memory_of(model->context(), *early_continued, config),
+              memory_of(model->context(), *capture(*model, prompt, 64, at, at, at_64), config));
     EXPECT_EQ(continued(*model, prompt, at, 250, early_continued).digest(),
               continued(*model, prompt, at, 250, final_one).digest());
   }
@@ -141,8 +144,8 @@ TEST(Continuation, K03AContinuationCapturesTheStateOfThePass) {
     state = capture(*model, prompt, at - 64, at + 10, at, state);
   EXPECT_EQ(state->length(), 192);
   EXPECT_EQ(state->first(), 128);
-  auto left = memory_of(*state, config);
-  auto right = memory_of(*whole, config);
+  auto left = memory_of(model->context(), *state, config);
+  auto right = memory_of(model->context(), *whole, config);
   ASSERT_EQ(left.size(), right.size());
   const auto own = 64 * config.kv_width() * size_of(BMK_BF16);
   for (auto part = right.size() - 2; part < right.size(); ++part)
@@ -161,7 +164,7 @@ TEST(Continuation, K04WhatFollowsTheLastRowChangesNoBit) {
   const auto alone = model->forward_window(
       {.prompt = &prompt, .from = 0, .to = 64, .prefix = nullptr, .capture_at = 64, .gemm = GemmKind::fixed},
       {.all_rows = true, .observer = nullptr});
-  const auto memory = memory_of(*alone.captured, config);
+  const auto memory = memory_of(model->context(), *alone.captured, config);
   for (std::int64_t more = 0; more < 64; ++more) {
     if (more % 3 == 1) model->poison_scratch();
     if (more % 3 == 2) static_cast<void>(model->forward_fixed(random_prompt("before", 190)));
@@ -173,7 +176,7 @@ TEST(Continuation, K04WhatFollowsTheLastRowChangesNoBit) {
                                                .gemm = GemmKind::fixed},
                                               {.all_rows = true, .observer = nullptr});
     EXPECT_EQ(rows_of(longer.rows, 0, 64).digest(), alone.rows.digest()) << more;
-    EXPECT_EQ(memory_of(*longer.captured, config), memory) << more;
+    EXPECT_EQ(memory_of(model->context(), *longer.captured, config), memory) << more;
   }
 }
 
@@ -185,7 +188,7 @@ TEST(Continuation, K10TailsOfEverySizeGiveTheSameOutputAndState) {
   const auto prompt = random_prompt("tails", 128);
   const auto whole = model->forward_fixed(prompt, GemmKind::fixed, {.all_rows = true, .observer = nullptr});
   const auto state = capture(*model, prompt, 0, 64, 64);
-  const auto memory = memory_of(*state, config);
+  const auto memory = memory_of(model->context(), *state, config);
   for (std::int64_t tail = 1; tail < 64; ++tail) {
     auto cut = prompt;
     cut.tokens.resize(static_cast<std::size_t>(64 + tail));
@@ -193,9 +196,10 @@ TEST(Continuation, K10TailsOfEverySizeGiveTheSameOutputAndState) {
     EXPECT_EQ(one_pass.digest(), rows_of(whole, 0, 64 + tail).digest()) << tail;
     EXPECT_EQ(continued(*model, cut, 64, 64 + tail, state).digest(), rows_of(whole, 64, tail).digest())
         << tail;
-    EXPECT_EQ(memory_of(*capture(*model, cut, 0, 64 + tail, 64), config), memory) << tail;
+    EXPECT_EQ(memory_of(model->context(), *capture(*model, cut, 0, 64 + tail, 64), config), memory) << tail;
   }
-  EXPECT_EQ(memory_of(*state, config), memory) << "siblings read a state, they never write it";
+  EXPECT_EQ(memory_of(model->context(), *state, config), memory)
+      << "siblings read a state, they never write it";
 }
 
 }  // namespace

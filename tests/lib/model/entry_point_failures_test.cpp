@@ -179,6 +179,7 @@ TEST_P(EntryPointFailures, OfEachCallOfAFreshModel) {
   const auto expected = call(*model);
   model.reset();
   test::expect_same_live(without_model, module_.counts());
+  if (expected.empty()) GTEST_SKIP() << "only where device memory is ordinary memory";
   ASSERT_GT(num_calls, 20);
   for (std::int64_t nth = 1; nth <= num_calls && !HasFailure(); ++nth) {
     model = fresh();
@@ -198,6 +199,7 @@ TEST_P(EntryPointFailures, OfEachCallOfAModelInUse) {
   const auto expected = call(*model);
   const auto num_calls = calls_of_one_run(*model);
   const auto held = module_.counts();
+  if (expected.empty()) GTEST_SKIP() << "only where device memory is ordinary memory";
   ASSERT_GT(num_calls, 20);
   for (std::int64_t nth = 1; nth <= num_calls && !HasFailure(); ++nth) {
     fail(*model, nth, expected);

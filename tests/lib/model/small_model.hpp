@@ -135,11 +135,14 @@ inline HiddenRows continued(Model& model, const Prompt& prompt, std::int64_t fro
 }
 
 // The memory of a state, part by part: per GDN layer the state and the convolution rows; per attention layer
-// the keys and the values of the run's own tokens. Device memory of the CPU module is ordinary memory.
-inline std::vector<std::string> memory_of(const PrefixState& state, const ModelConfig& config) {
+// the keys and the values of the run's own tokens.
+inline std::vector<std::string> memory_of(Context& context, const PrefixState& state,
+                                          const ModelConfig& config) {
   std::vector<std::string> parts;
   const auto take = [&](const void* data, std::int64_t bytes) {
-    parts.emplace_back(static_cast<const char*>(data), static_cast<std::size_t>(bytes));
+    auto& part = parts.emplace_back(static_cast<std::size_t>(bytes), '\0');
+    context.copy_to_host(part.data(), data, bytes);
+    context.synchronize();
   };
   for (std::int64_t i = 0; i < config.num_layers(LayerKind::gdn); ++i) {
     take(state.gdn_state(i), config.value_heads * BMK_GDN_HEAD_DIM * BMK_GDN_HEAD_DIM * size_of(BMK_F32));
