@@ -4,9 +4,11 @@
 
 #include <cstdio>
 #include <exception>
+#include <sstream>
 #include <string>
 #include <vector>
 
+#include "answer.hpp"
 #include "branchmark/report/host.hpp"
 #include "branchmark/report/output_file.hpp"
 #include "commands/commands.hpp"
@@ -27,12 +29,35 @@ std::string version_text() {
                      tool.dirty.value_or(false) ? ", dirty" : "", tool.compiler, tool.build_type);
 }
 
+// What stands where a command should, or that nothing does.
+Exit no_command(const CLI::App& app) {
+  const auto left = app.remaining();
+  const auto found = left.empty() ? std::string("no command") : fmt::format("\"{}\"", left.front());
+  std::string commands;
+  for (const auto* command :
+       app.get_subcommands([](const CLI::App* each) { return !each->get_group().empty(); }))
+    commands += (commands.empty() ? "" : ", ") + command->get_name();
+  return branchmark::make_exit(
+      branchmark::kExitUsage,
+      fmt::format(
+          "found {}, expected one of {}; begin with branchmark qualify smoke, or see branchmark --help",
+          found, commands));
+}
+
 Exit run(int argc, char** argv) {
   CLI::App app(
       "Qualifies a device, driver and kernel build for shared-prefix inference of the Qwen3.5 hybrid text "
       "backbone.\n\n"
-      "Example: branchmark qualify smoke");
+      "Example: branchmark qualify smoke\n\n"
+      "Begin with:\n"
+      "  branchmark devices              what is here, and whether it may be used\n"
+      "  branchmark qualify smoke        a verdict in half a minute, on any machine\n"
+      "  branchmark qualify qualify-4b   the whole grid, for a GPU\n"
+      "  branchmark bench bench-4b       how fast it is\n"
+      "  branchmark COMMAND --help       what a command takes, with an example first\n");
   app.name("branchmark");
+  app.get_formatter()->label("SUBCOMMAND", "COMMAND");
+  app.get_formatter()->label("SUBCOMMANDS", "COMMANDS");
   app.footer(kFooter);
   app.set_version_flag("--version", version_text());
   app.require_subcommand(1);
@@ -43,19 +68,25 @@ Exit run(int argc, char** argv) {
       branchmark::app::add_profile_check(app), branchmark::app::add_plan(app),
       branchmark::app::add_report(app),        branchmark::app::add_devices(app),
       branchmark::app::add_reference(app)};
+  for (const auto& command : commands)
+    if (!command.parser->get_group().empty()) command.parser->group("Commands");
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& asked) {
     // --help and --version: the answer is the output.
-    app.exit(asked);
+    std::ostringstream text;
+    app.exit(asked, text, text);
+    branchmark::app::answer(text.str());
     return branchmark::make_exit(branchmark::kExitOk, "");
   } catch (const CLI::ParseError& error) {
-    return branchmark::make_exit(branchmark::kExitUsage,
-                                 fmt::format("{}; see branchmark --help", error.what()));
+    if (app.get_subcommands().empty()) return no_command(app);
+    return branchmark::make_exit(
+        branchmark::kExitUsage,
+        fmt::format("{}; see branchmark {} --help", error.what(), app.get_subcommands().front()->get_name()));
   }
   for (const auto& command : commands)
     if (command.parser->parsed()) return command.run({argv, argv + argc});
-  return branchmark::make_exit(branchmark::kExitUsage, "no command; see branchmark --help");
+  return no_command(app);
 }
 
 }  // namespace

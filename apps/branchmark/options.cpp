@@ -5,6 +5,9 @@
 
 #include <charconv>
 #include <cstdlib>
+#include <limits>
+
+#include "branchmark/device/select.hpp"
 
 namespace branchmark::app {
 namespace {
@@ -16,6 +19,15 @@ std::string check_seconds(const std::string& text) {
   const auto [stop, error] = std::from_chars(text.data(), end, seconds);
   if (error == std::errc() && stop == end && seconds > 0 && seconds <= 3e8) return "";
   return fmt::format("found \"{}\", expected a number of seconds above 0", text);
+}
+
+std::string check_seed(const std::string& text) {
+  std::int64_t seed = 0;
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, seed);
+  if (error == std::errc() && stop == end && seed >= 0) return "";
+  return fmt::format("found \"{}\", expected a whole number from 0 to {}", text,
+                     std::numeric_limits<std::int64_t>::max());
 }
 
 // A word as a shell takes it.
@@ -41,6 +53,7 @@ void add_run_options(CLI::App& command, RunOptions& options) {
       .add_option("--device", options.device,
                   "auto (the first eligible CUDA device, else the CPU), cpu, cuda, cuda:N or a UUID")
       ->capture_default_str()
+      ->check(check_device_name)
       ->type_name("DEVICE");
   command.add_option("--kernels", options.kernels, "Another build of the kernel module")
       ->type_name("LIBRARY");
@@ -56,6 +69,7 @@ void add_run_options(CLI::App& command, RunOptions& options) {
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
   command.add_option("--seed", options.overrides.seed, "Replaces prompts.seed and model.seed")
+      ->check(check_seed)
       ->type_name("N");
   command
       .add_option("--filter", options.filter, "Only cases whose key holds a match of this regular expression")

@@ -4,6 +4,7 @@
 
 #include <cstdio>
 
+#include "answer.hpp"
 #include "branchmark/report/describe.hpp"
 #include "branchmark/verify/run_case.hpp"
 #include "case_loop.hpp"
@@ -73,7 +74,9 @@ class ScenarioRun {
         cases_(select_cases(command.cases(listing_), options)) {}
 
   void list() const {
-    for (const auto& each : cases_) fmt::print("{}\n", each.key());
+    std::string keys;
+    for (const auto& each : cases_) keys += each.key() + "\n";
+    answer(keys);
   }
 
   Exit dry_run() const {
@@ -92,6 +95,9 @@ class ScenarioRun {
     auto outputs = options_.outputs;
     outputs.replace = options_.force ? Replace::replace : Replace::refuse;
     RunWriter writer(std::move(report), outputs);
+    if (!options_.quiet)
+      say(fmt::format("{} {}: {} cases; opening the device and loading the model\n", command_.name,
+                      scenario_.name, cases_.size()));
     bool complete = false;
     try {
       complete = run_cases(writer, argv, signals);

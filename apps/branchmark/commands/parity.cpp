@@ -1,5 +1,7 @@
 #include "branchmark/verify/parity.hpp"
 
+#include <fmt/format.h>
+
 #include <memory>
 
 #include "commands/commands.hpp"
@@ -19,9 +21,11 @@ Command add_parity(CLI::App& app) {
   return {parser, [options](const std::vector<std::string>& argv) {
             const auto cases = [](const std::shared_ptr<Session>& session) {
               if (!session->scenario().parity)
-                throw Error(ErrorCode::usage,
-                            "/parity: missing; expected what parity is to compare, an object with left "
-                            "and, unless the scenario has a reference, right");
+                throw Error(
+                    ErrorCode::usage,
+                    fmt::format("scenario {}: /parity: missing; expected what parity is to compare, an "
+                                "object with left and, unless the scenario has a reference, right",
+                                session->scenario().name));
               return parity_cases(session);
             };
             return run_scenarios({"parity", cases}, *options, argv);

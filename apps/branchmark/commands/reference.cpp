@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "answer.hpp"
 #include "commands/commands.hpp"
 
 namespace branchmark::app {
@@ -22,6 +23,13 @@ std::string cell(std::string text) {
   return text;
 }
 
+// Outside of code, what stands in angle brackets would be taken for a tag.
+std::string prose(std::string text) {
+  text = cell(std::move(text));
+  for (std::size_t at = 0; (at = text.find('<', at)) != std::string::npos; ++at) text.replace(at, 1, "&lt;");
+  return text;
+}
+
 std::string option_row(const CLI::Option& option) {
   auto names = option.get_positional() ? std::string() : option.get_name(false, true);
   for (std::size_t at = 0; (at = names.find(',', at)) != std::string::npos; at += 2)
@@ -30,7 +38,7 @@ std::string option_row(const CLI::Option& option) {
   const auto type = option.get_items_expected_max() == 0 ? "" : option.get_type_name();
   const auto usual = option.get_default_str();
   return fmt::format("| `{}{}{}` | {}{} |\n", names, names.empty() || type.empty() ? "" : " ", cell(type),
-                     cell(option.get_description()), usual.empty() ? "" : fmt::format(" [{}]", usual));
+                     prose(option.get_description()), usual.empty() ? "" : fmt::format(" [{}]", usual));
 }
 
 std::string markdown(const CLI::App& app) {
@@ -86,7 +94,7 @@ Command add_reference(CLI::App& app) {
       ->check(CLI::IsMember({"markdown", "bash"}))
       ->type_name("FORM");
   return {parser, [&app, form](const std::vector<std::string>&) {
-            fmt::print("{}", *form == "markdown" ? markdown(app) : bash_completion(app));
+            answer(*form == "markdown" ? markdown(app) : bash_completion(app));
             return make_exit(kExitOk, "");
           }};
 }
