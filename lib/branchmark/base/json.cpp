@@ -1,6 +1,7 @@
 #include "branchmark/base/json.hpp"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -135,6 +136,8 @@ Json parse_json(std::string_view text, const std::string& origin) {
   if (text.starts_with("\xef\xbb\xbf"))
     throw Error(ErrorCode::usage,
                 fmt::format("{}: begins with a byte order mark, expected plain UTF-8", origin));
+  if (text.find_first_not_of(" \t\r\n") == std::string_view::npos)
+    throw Error(ErrorCode::usage, fmt::format("{}: found an empty text, expected one JSON value", origin));
   Builder builder(text, origin);
   Json::sax_parse(text.begin(), text.end(), &builder);
   return builder.take();
@@ -146,10 +149,16 @@ std::string read_file(const std::filesystem::path& file, std::uint64_t max_bytes
   };
   const std::unique_ptr<std::FILE, CloseFile> stream(std::fopen(file.c_str(), "rb"));
   if (!stream) fail(errno);
+  struct stat status {};
+  const bool is_device = fstat(fileno(stream.get()), &status) == 0 && S_ISCHR(status.st_mode);
   std::string text;
   char block[1 << 16];
   std::size_t got = 0;
   while ((got = std::fread(block, 1, sizeof block, stream.get())) > 0) {
+    // Some have no end, and would fill the memory before anyone looks at what they say.
+    if (is_device && std::memchr(block, 0, got) != nullptr)
+      throw Error(ErrorCode::usage,
+                  fmt::format("{}: a device that gives no text, expected a file", file.string()));
     text.append(block, got);
     if (text.size() > max_bytes)
       throw Error(ErrorCode::usage,

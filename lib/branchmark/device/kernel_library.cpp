@@ -55,8 +55,10 @@ std::shared_ptr<const KernelLibrary> KernelLibrary::load_shipped(const std::stri
     std::error_code error;
     if (std::filesystem::is_regular_file(path, error)) return load(path);
   }
-  throw Error(ErrorCode::not_eligible, fmt::format("kernel module \"{}\" not found; looked at {} and {}",
-                                                   name, paths[0].string(), paths[1].string()));
+  throw Error(ErrorCode::not_eligible,
+              fmt::format("kernel module \"{}\" not found, expected {} or {}; build it, or name another with "
+                          "--kernels",
+                          name, paths[0].string(), paths[1].string()));
 }
 
 }  // namespace branchmark

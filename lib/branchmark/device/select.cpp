@@ -17,22 +17,20 @@ struct Wanted {
   std::string uuid;
 };
 
-Wanted parse(const std::string& text) {
-  if (text == "auto") return {.automatic = true, .cpu = false, .index = std::nullopt, .uuid = {}};
-  if (text == "cpu") return {.automatic = false, .cpu = true, .index = std::nullopt, .uuid = {}};
-  if (text == "cuda") return {.automatic = false, .cpu = false, .index = 0, .uuid = {}};
+std::optional<Wanted> parse(const std::string& text) {
+  if (text == "auto") return Wanted{.automatic = true, .cpu = false, .index = std::nullopt, .uuid = {}};
+  if (text == "cpu") return Wanted{.automatic = false, .cpu = true, .index = std::nullopt, .uuid = {}};
+  if (text == "cuda") return Wanted{.automatic = false, .cpu = false, .index = 0, .uuid = {}};
   if (text.starts_with("cuda:")) {
     std::int64_t index = -1;
     const auto* end = text.data() + text.size();
     const auto [rest, error] = std::from_chars(text.data() + 5, end, index);
     if (error == std::errc() && rest == end && index >= 0)
-      return {.automatic = false, .cpu = false, .index = index, .uuid = {}};
+      return Wanted{.automatic = false, .cpu = false, .index = index, .uuid = {}};
   }
   if (text.starts_with("GPU-") || text.starts_with("MIG-"))
-    return {.automatic = false, .cpu = false, .index = std::nullopt, .uuid = text};
-  throw Error(
-      ErrorCode::usage,
-      fmt::format("--device: found \"{}\", expected auto, cpu, cuda, cuda:N or a device's UUID", text));
+    return Wanted{.automatic = false, .cpu = false, .index = std::nullopt, .uuid = text};
+  return std::nullopt;
 }
 
 std::string reason_of(const bmk_device_info& info) {
@@ -89,11 +87,17 @@ DeviceChoice automatic() {
 
 }  // namespace
 
+std::string check_device_name(const std::string& text) {
+  if (parse(text)) return "";
+  return fmt::format("found \"{}\", expected auto, cpu, cuda, cuda:N or a device's UUID", text);
+}
+
 DeviceChoice select_device(const std::string& text, const std::optional<std::filesystem::path>& kernels) {
   const auto wanted = parse(text);
-  if (kernels) return on(KernelLibrary::load(*kernels), wanted);
-  if (wanted.automatic) return automatic();
-  return on(KernelLibrary::load_shipped(wanted.cpu ? "cpu" : "cuda"), wanted);
+  if (!wanted) throw Error(ErrorCode::usage, "--device: " + check_device_name(text));
+  if (kernels) return on(KernelLibrary::load(*kernels), *wanted);
+  if (wanted->automatic) return automatic();
+  return on(KernelLibrary::load_shipped(wanted->cpu ? "cpu" : "cuda"), *wanted);
 }
 
 }  // namespace branchmark

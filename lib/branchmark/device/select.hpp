@@ -17,6 +17,9 @@ struct DeviceChoice {
   std::string note;  // why `auto` chose it; empty otherwise
 };
 
+// What is wrong with a word of `--device` by itself, without looking for any device; empty where nothing is.
+std::string check_device_name(const std::string& text);
+
 // `wanted`: "auto" (the first eligible CUDA device, else the CPU), "cpu", "cuda" (device 0), "cuda:N", or a
 // UUID. `kernels`: another module file; devices are then its own, and "cpu" or "auto" mean its first. Opens
 // no device. Throws usage for a word that means nothing, not_eligible for a device that is not there or

@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <bit>
 #include <cerrno>
 #include <cstring>
@@ -101,8 +102,8 @@ Safetensors::Safetensors(const std::filesystem::path& file) : mapping_(std::make
   const std::uint64_t after_length = mapping.bytes - kLengthBytes;
   if (header_bytes > after_length || header_bytes > kMaxHeaderBytes)
     throw Error(ErrorCode::usage,
-                fmt::format("{}: header length: found {}, expected at most {} (the file's rest is {} bytes)",
-                            file.string(), header_bytes, kMaxHeaderBytes, after_length));
+                fmt::format("{}: header length: found {}, expected at most {}", file.string(), header_bytes,
+                            std::min(kMaxHeaderBytes, after_length)));
   mapping.header = {reinterpret_cast<const char*>(mapping.data() + kLengthBytes),
                     static_cast<std::size_t>(header_bytes)};
   const std::byte* data = mapping.data() + kLengthBytes + header_bytes;

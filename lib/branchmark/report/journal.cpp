@@ -80,6 +80,11 @@ Report read_journal(const std::filesystem::path& file) {
   if (!stream || std::filesystem::is_directory(file))
     throw Error(ErrorCode::io, fmt::format("journal {}: cannot be read: {}", file.string(),
                                            stream ? "it is a folder" : std::strerror(errno)));
+  // Also for the sake of what has no lines, and no end.
+  if (const int first = stream.peek(); first != '{' && first != std::ifstream::traits_type::eof())
+    throw Error(ErrorCode::usage,
+                fmt::format("journal {}: begins with the byte {:#04x}, expected {{ and a header",
+                            file.string(), first));
   Report report;
   bool ended = false;
   std::int64_t number = 0;
