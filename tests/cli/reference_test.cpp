@@ -51,11 +51,37 @@ TEST_F(Reference, TheCompletionIsAScript) {
   const auto ended = run({"reference", "bash"});
   EXPECT_EQ(ended.code, 0);
   folder_.write("completion", ended.out);
-  const auto script = "source '" + (folder_.path() / "completion").string() +
-                      "' && COMP_WORDS=(branchmark qualify --ca) && COMP_CWORD=2 && _branchmark && "
-                      "[ \"${COMPREPLY[*]}\" = '--case-timeout --cache' ]";
-  folder_.write("script", script);
-  EXPECT_EQ(std::system(("bash '" + (folder_.path() / "script").string() + "'").c_str()), 0);
+  // As the shell does at a TAB: it calls what `complete` names, with the words so far.
+  folder_.write("script", R"(
+    set -eu
+    source "$1"
+    [[ $(complete -p branchmark) == *"-F _branchmark branchmark" ]]
+    completes() {
+      local expected=$1
+      shift
+      COMP_WORDS=("$@")
+      COMP_CWORD=$(($# - 1))
+      _branchmark || true  # 1 where nothing matches
+      if [[ "${COMPREPLY[*]-}" != "$expected" ]]; then
+        echo "$*: found ${COMPREPLY[*]-}, expected $expected" >&2
+        exit 1
+      fi
+    }
+    completes qualify branchmark qual
+    completes "--help" branchmark --h
+    completes "--case-timeout --cache" branchmark qualify --ca
+    completes "--from-journal" branchmark report --fr
+    completes "" branchmark qualify smo
+    completes "" branchmark frobnicate --x
+  )");
+  const auto folder = folder_.path().string();
+  EXPECT_EQ(std::system(("bash '" + folder + "/script' '" + folder + "/completion'").c_str()), 0);
+}
+
+// Where it differs: branchmark reference markdown > apps/branchmark/REFERENCE.md
+TEST_F(Reference, TheCommittedOneIsThis) {
+  EXPECT_EQ(test::read_whole(BRANCHMARK_SOURCE_DIR "/apps/branchmark/REFERENCE.md"),
+            run({"reference", "markdown"}).out);
 }
 
 }  // namespace

@@ -28,11 +28,13 @@ TEST_F(Refusals, WrongUsageIs2AndSaysWhatIsWrong) {
   folder_.write("twice.json",
                 R"({"schema_version": "1.0", "name": "x", "name": "y", "model": {"preset": "qwen3.5-4b"}})");
   const std::vector<Wrong> all = {
-      {{}, {"subcommand"}},
-      {{"qualfy", "smoke"}, {"subcommand"}},
+      {{}, {"no command", "qualify", "branchmark --help"}},
+      {{"qualfy", "smoke"}, {"found \"qualfy\"", "qualify, bench"}},
       {{"qualify"}, {"scenario"}},
       {{"qualify", "smoke", "--no-such-flag"}, {"--no-such-flag"}},
-      {{"qualify", "smoke", "--level", "slow"}, {"slow"}},
+      {{"qualify", "smoke", "--level", "slow"}, {"slow", "medium"}},
+      {{"qualify", "smoke", "--seed", "ten"}, {"--seed", "found \"ten\"", "a whole number"}},
+      {{"qualify", "smoke", "--seed", "9223372036854775808"}, {"--seed", "9223372036854775807"}},
       {{"qualify", "no-such-scenario"}, {"no-such-scenario", "smoke"}},
       {{"qualify", "twice.json"}, {"twice.json", "name"}},
       {{"qualify", "smoke", "--set", "model.layers=99"}, {"/model/layers", "99"}},
@@ -44,7 +46,8 @@ TEST_F(Refusals, WrongUsageIs2AndSaysWhatIsWrong) {
       {{"qualify", "smoke", "--model", "qwen3.5-5b"}, {"/model/preset", "qwen3.5-5b", "qwen3.5-4b"}},
       {{"qualify", "smoke", "--filter", "^nothing_has_this_name"}, {"matches no case"}},
       {{"qualify", "smoke", "--filter", "("}, {"--filter"}},
-      {{"qualify", "smoke", "--device", "gpu0", "--filter", "^repeated"}, {"--device", "gpu0"}},
+      {{"qualify", "smoke", "--device", "gpu0", "--filter", "^repeated"},
+       {"--device", "found \"gpu0\"", "cuda:N"}},
       {{"parity", "smoke", "--device", "cpu"}, {"/parity"}},
       {{"qualify", "smoke", "small.json", "--report", "r.json"}, {"--report"}},
   };

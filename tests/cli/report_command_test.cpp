@@ -82,6 +82,20 @@ TEST_F(ReportCommand, WrongUsageIs2) {
   EXPECT_FALSE(text("r.journal.jsonl").empty());
 }
 
+// K48: they would fill the memory before their text is looked at.
+TEST_F(ReportCommand, K48ADeviceWithoutEndIsRefusedAtOnce) {
+  const auto little_memory = [] {
+    const rlimit bytes = {rlim_t{1} << 30, rlim_t{1} << 30};
+    setrlimit(RLIMIT_AS, &bytes);
+  };
+  for (const char* device : {"/dev/zero", "/dev/full"}) {
+    expect_exit(run({"report", device}, {}, little_memory), 2, {device, "expected a file"});
+    expect_exit(run({"report", "--from-journal", device}, {}, little_memory), 2, {device, "header"});
+    expect_exit(run({"compare", device, device}, {}, little_memory), 2, {device, "expected a file"});
+    expect_exit(run({"plan", device}, {}, little_memory), 2, {device, "expected a file"});
+  }
+}
+
 // K46
 TEST_F(ReportCommand, K46ANewerMinorVersionIsReadAndANewerMajorRefused) {
   const std::string examples = BRANCHMARK_SOURCE_DIR "/results-schema/examples/";

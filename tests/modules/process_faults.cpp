@@ -65,11 +65,11 @@ class Comma : public std::numpunct<char> {
   std::string do_grouping() const override { return "\3"; }
 };
 
-// Also where no such locale is installed, as far as C++ goes.
+// That of LC_ALL, or another; also where none is installed, as far as C++ goes.
 void set_comma_locale() {
   std::locale::global(std::locale(std::locale::classic(), new Comma));
-  for (const char* name : {"de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8", "pl_PL.UTF-8"})
-    if (std::setlocale(LC_ALL, name) != nullptr) return;
+  for (const char* name : {"", "de_DE.UTF-8", "fr_FR.UTF-8", "pl_PL.UTF-8"})
+    if (std::setlocale(LC_ALL, name) != nullptr && *std::localeconv()->decimal_point == ',') return;
 }
 
 [[noreturn]] void hang() {

@@ -108,11 +108,11 @@ TEST_F(State, AStateThatIsCapturedAgainFromTheStartServes) {
 
 TEST_F(State, ItsMemoryIsOutOfTheReachOfLaterCalls) {
   const auto expected = continued(*model_, prompt_, 64, 200, state_).digest();
-  const auto memory = test::memory_of(*state_, small_config());
+  const auto memory = test::memory_of(model_->context(), *state_, small_config());
   static_cast<void>(model_->forward_shared(test::mixed_tree()));
   static_cast<void>(model_->forward_fixed(random_prompt("long", 1100)));
   model_->poison_scratch();
-  EXPECT_EQ(test::memory_of(*state_, small_config()), memory);
+  EXPECT_EQ(test::memory_of(model_->context(), *state_, small_config()), memory);
   EXPECT_EQ(continued(*model_, prompt_, 64, 200, state_).digest(), expected);
 }
 
