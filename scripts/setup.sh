@@ -62,6 +62,7 @@ missing_packages() {
       test)
         missing_libraries libgtest-dev libgmock-dev libopenblas-dev
         find_python >/dev/null || printf '%s\n' python3 python3-jsonschema
+        have xmllint || echo libxml2-utils
         { has_comma_locale || ! may_become_root; } || missing_libraries locales
         ;;
       lint)
