@@ -49,6 +49,10 @@ TEST_F(Refusals, WrongUsageIs2AndSaysWhatIsWrong) {
       {{"qualify", "smoke", "--device", "gpu0", "--filter", "^repeated"},
        {"--device", "found \"gpu0\"", "cuda:N"}},
       {{"parity", "smoke", "--device", "cpu"}, {"/parity"}},
+      {{"qualify", "smoke", "--device", "cpu", "--set", "model.numerics=reference"},
+       {"/model", "found numerics reference", "the check continuation", "profile-check"}},
+      {{"bench", "bench-smoke", "--device", "cpu", "--set", "model.gdn=fp32"},
+       {"/model", "found gdn fp32", "profile-check"}},
       {{"qualify", "smoke", "small.json", "--report", "r.json"}, {"--report"}},
   };
   for (const auto& wrong : all) expect_exit(run(wrong.arguments), 2, wrong.parts);

@@ -141,6 +141,7 @@ void require_bench(const Session& session) {
 
 std::vector<Case> bench_cases(const std::shared_ptr<Session>& session, BenchOptions options) {
   require_bench(*session);
+  session->require_shareable_profile("bench, whose answers are compared with forward_fixed,");
   return CaseList(session, std::move(options)).make();
 }
 

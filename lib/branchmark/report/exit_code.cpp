@@ -12,10 +12,9 @@
 namespace branchmark {
 namespace {
 
-constexpr std::array<SkipReason, 3> kSkipReasons = {{
+constexpr std::array<SkipReason, 2> kSkipReasons = {{
     {"graph_unsupported", "the device has no graphs"},
     {"op_unsupported", "the kernel module does not have this operator or form of it"},
-    {"profile_unsupported", "the entry point does not admit the model's execution profile"},
 }};
 
 // Worst first; signals come before all of these.

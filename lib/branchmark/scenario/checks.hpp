@@ -27,12 +27,21 @@ enum class Check {
   forward_distance,
 };
 
+// What a check needs, as bits.
+enum CheckNeeds : unsigned {
+  kNeedsNothing = 0,
+  kNeedsPrompts = 1,
+  kNeedsReference = 2,
+  kNeedsSharing = 4,  // a profile for which sharing is proven
+};
+
 struct CheckInfo {
   Check check;
   std::string_view name;
-  bool needs_prompts;
-  bool needs_reference;
+  unsigned needs;
   std::string_view holds_when;  // one line for people
+
+  constexpr bool has_need(CheckNeeds need) const { return (needs & need) != 0; }
 };
 
 std::span<const CheckInfo> check_table();

@@ -57,9 +57,9 @@ class Rules {
     if (!scenario_.checks) return;
     for (const Check check : *scenario_.checks) {
       const CheckInfo& info = info_of(check);
-      if (info.needs_prompts && !scenario_.prompts)
+      if (info.has_need(kNeedsPrompts) && !scenario_.prompts)
         refuse("/checks", fmt::format("\"{}\" without prompts", info.name), "the key \"prompts\" beside it");
-      if (info.needs_reference && !scenario_.reference)
+      if (info.has_need(kNeedsReference) && !scenario_.reference)
         refuse("/checks", fmt::format("\"{}\" without a reference", info.name),
                "the key \"reference\" beside it");
     }

@@ -30,8 +30,9 @@ std::string_view name_of(Entry value) {
 std::vector<Check> Scenario::selected_checks() const {
   std::vector<Check> selected;
   for (const CheckInfo& info : check_table()) {
-    const bool wanted = checks ? std::find(checks->begin(), checks->end(), info.check) != checks->end()
-                               : (prompts || !info.needs_prompts) && (reference || !info.needs_reference);
+    const bool wanted =
+        checks ? std::find(checks->begin(), checks->end(), info.check) != checks->end()
+               : (prompts || !info.has_need(kNeedsPrompts)) && (reference || !info.has_need(kNeedsReference));
     if (wanted) selected.push_back(info.check);
   }
   return selected;

@@ -85,6 +85,8 @@ std::vector<Case> cases_of(Check check, const SessionPointer& session) {
 std::vector<Case> qualify_cases(const SessionPointer& session) {
   std::vector<Case> cases;
   for (const auto check : session->scenario().selected_checks()) {
+    if (info_of(check).has_need(kNeedsSharing))
+      session->require_shareable_profile("the check " + std::string(name_of(check)));
     auto more = cases_of(check, session);
     std::move(more.begin(), more.end(), std::back_inserter(cases));
   }

@@ -122,6 +122,22 @@ ModelOptions Session::model_options() const {
   return options;
 }
 
+Profile Session::profile() const {
+  const auto& model = scenario_.model;
+  return {.unmerged_adapter = model.adapter && !model.merge,
+          .reference_numerics = model.numerics == Numerics::reference,
+          .gdn_fp32 = model.gdn == GdnNumerics::fp32};
+}
+
+void Session::require_shareable_profile(const std::string& what) const {
+  if (profile().shareable()) return;
+  throw Error(ErrorCode::usage,
+              fmt::format("/model: found {}, expected merged weights and default numerics, for which alone "
+                          "sharing is proven, and which {} needs; branchmark profile-check shows what each "
+                          "profile admits",
+                          profile().describe(), what));
+}
+
 std::unique_ptr<Model> Session::make_model(const ModelOptions& options) {
   auto with_gemm = options;
   with_gemm.gemm = options_.gemm;

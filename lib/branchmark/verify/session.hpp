@@ -80,6 +80,9 @@ class Session {
 
   // The scenario's profile.
   ModelOptions model_options() const;
+  Profile profile() const;
+  // Throws usage where sharing is not proven for the profile; touches no device. `what` needs it.
+  void require_shareable_profile(const std::string& what) const;
 
  private:
   Scenario scenario_;
