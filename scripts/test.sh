@@ -6,10 +6,11 @@
 #
 #   --fixtures FOLDER   also compares with the recorded outputs of every checkpoint in this folder
 #   --sanitize          also installs clang 16, builds twice more, and runs tests under sanitizers, each fuzzer for
-#                       20 seconds, and the check of line coverage; CI=true implies it
+#                       20 seconds, and the check of line coverage
 #
 # Environment: BRANCHMARK_WERROR=ON makes warnings errors. CI=true builds as the preset ci says, in build-ci, and
-# installs the tools of the format check and the lint, which otherwise run where they are.
+# installs the tools of the format check and the lint, which otherwise run where they are; it also runs the unit
+# tests under address and undefined-behaviour sanitizers, and the fuzzers.
 # Exit code 0 where every step passed or was skipped with a reason, else 1.
 
 # Steps are called by name, which shellcheck does not see.
@@ -71,7 +72,7 @@ skip() {
 step_setup() {
   setup build test
   if in_ci; then setup lint; fi
-  if $sanitize; then setup sanitize; fi
+  if $sanitize || in_ci; then setup sanitize; fi
 }
 
 step_configure() {
@@ -121,13 +122,18 @@ require_sanitize() {
 }
 
 step_address() {
-  require_sanitize
-  "$root/scripts/sanitize.sh" address
+  if $sanitize; then
+    "$root/scripts/sanitize.sh" address
+  elif in_ci; then
+    "$root/scripts/sanitize.sh" units
+  else
+    require_sanitize
+  fi
 }
 
 # Nothing to fuzz or count with where the build failed, which is said there.
 require_address_build() {
-  require_sanitize
+  in_ci || require_sanitize
   [[ " ${failed[*]-} " != *" address "* ]] || skip "the step address failed"
 }
 
@@ -137,6 +143,7 @@ step_fuzz() {
 }
 
 step_coverage() {
+  require_sanitize
   require_address_build
   "$root/scripts/coverage.sh"
 }
@@ -155,10 +162,7 @@ main() {
     esac
     shift
   done
-  if in_ci; then
-    folder=$root/build-ci
-    sanitize=true
-  fi
+  if in_ci; then folder=$root/build-ci; fi
   needed_step setup step_setup
   needed_step configure step_configure
   needed_step build step_build
