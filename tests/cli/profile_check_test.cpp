@@ -127,10 +127,12 @@ TEST_F(ProfileCheckCommand, ARecordedReferenceIsComparedWithTheAdapterRunning) {
 
 TEST_F(ProfileCheckCommand, ADryRunReadsTheAdapter) {
   write_scenario();
-  const std::vector<std::string> command = {"qualify",   "small.json", "--device",          "cpu",
-                                            "--dry-run", "--set",      "model.adapter=lora"};
+  std::vector<std::string> command = {"qualify",   "small.json", "--device",          "cpu",
+                                      "--dry-run", "--set",      "model.adapter=lora"};
   expect_exit(run(command), 2, {"adapter_config.json"});
   write_adapter();
+  expect_exit(run(command), 2, {"/model", "unmerged LoRA adapter"});
+  command.insert(command.end(), {"--set", "checks=[\"operators\", \"profiles\"]"});
   expect_exit(run(command), 0, {"dry run"});
 }
 
