@@ -2,24 +2,13 @@
 
 #include <algorithm>
 
-#include "cli/process.hpp"
+#include "cli/bench_command.hpp"
 
 namespace branchmark {
 namespace {
 
-class BenchOps : public test::CommandLine {
+class BenchOps : public test::BenchCommand {
  protected:
-  test::Ended bench(std::vector<std::string> more, const test::Variables& variables = {}) {
-    std::vector<std::string> arguments = {"bench",      "bench-smoke", "--device",   "cpu",
-                                          "--no-cache", "--report",    "report.json"};
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    for (const auto* setting : {"bench.target_interval=1", "bench.min_samples=6"}) {
-      arguments.emplace_back("--set");
-      arguments.emplace_back(setting);
-    }
-    return run(arguments, variables);
-  }
-
   Json case_of(const std::string& key) const {
     for (const auto& one : cases())
       if (one.at("key") == key) return one;

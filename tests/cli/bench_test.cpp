@@ -2,24 +2,12 @@
 
 #include <algorithm>
 
-#include "cli/process.hpp"
+#include "cli/bench_command.hpp"
 
 namespace branchmark {
 namespace {
 
-class Bench : public test::CommandLine {
- protected:
-  test::Ended bench(std::vector<std::string> more, const test::Variables& variables = {}) {
-    std::vector<std::string> arguments = {"bench",      "bench-smoke", "--device",   "cpu",
-                                          "--no-cache", "--report",    "report.json"};
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    for (const auto* setting : {"bench.target_interval=1", "bench.min_samples=6"}) {
-      arguments.emplace_back("--set");
-      arguments.emplace_back(setting);
-    }
-    return run(arguments, variables);
-  }
-};
+using Bench = test::BenchCommand;
 
 TEST_F(Bench, TimesCasesWithTheirParity) {
   const auto ended = bench({"--filter", "branches=4|ceiling"});
