@@ -4,6 +4,7 @@
 
 #include "branchmark/bench/ops/op_list.hpp"
 #include "branchmark/bench/work.hpp"
+#include "branchmark/verify/operators/attention_segments.hpp"
 
 namespace branchmark::ops {
 namespace {
@@ -58,29 +59,14 @@ OpWork attention_prepare(Operands& in, const SequencesShape& shape) {
           2 * bytes_of({args.query, keys, values})};
 }
 
-struct Segments {
-  std::vector<std::int64_t> offsets{0};
-  std::vector<const void*> keys;
-  std::vector<const void*> values;
-  std::vector<std::int64_t> first_position;
-  std::vector<std::int64_t> length;
-
-  void add(const void* segment_keys, const void* segment_values, std::int64_t first, std::int64_t rows) {
-    keys.push_back(segment_keys);
-    values.push_back(segment_values);
-    first_position.push_back(first);
-    length.push_back(rows);
-  }
-};
-
-Segments make_segments(Operands& in, const SequencesShape& shape) {
+AttentionSegments make_segments(Operands& in, const SequencesShape& shape) {
   const auto width = in.config().kv_width();
   const auto key_rows = first_rows(in.random("keys", shape.num_rows(), width, in.activation()), shape);
   const auto value_rows = first_rows(in.random("values", shape.num_rows(), width, in.activation()), shape);
   const auto prefix_rows = std::max<std::int64_t>(shape.prefix_tokens, 1);
   const auto prefix_keys = in.random("prefix keys", prefix_rows, width, in.activation());
   const auto prefix_values = in.random("prefix values", prefix_rows, width, in.activation());
-  Segments segments;
+  AttentionSegments segments;
   for (std::size_t s = 0; s < key_rows.size(); ++s) {
     if (shape.prefix_tokens > 0) segments.add(prefix_keys.data, prefix_values.data, 0, shape.prefix_tokens);
     segments.add(key_rows[s], value_rows[s], shape.prefix_tokens, shape.tokens);

@@ -7,6 +7,7 @@
 #include <array>
 #include <limits>
 
+#include "branchmark/verify/operators/attention_segments.hpp"
 #include "branchmark/verify/operators/sequence_op.hpp"
 
 namespace branchmark::operators {
@@ -60,7 +61,7 @@ class GatedAttention : public SequenceOp {
     const auto dtype = activation_of(shape_.numerics);
     std::vector<HostMatrix> query_rows;
     std::vector<HostMatrix> gate_rows;
-    Segments segments;
+    AttentionSegments segments;
     std::vector<DeviceMatrix> own;  // keys and values of each piece
     std::int64_t max_positions = 0;
     for (const auto& piece : pieces) {
@@ -122,23 +123,8 @@ class GatedAttention : public SequenceOp {
   }
 
  private:
-  struct Segments {
-    std::vector<std::int64_t> offsets{0};
-    std::vector<const void*> keys;
-    std::vector<const void*> values;
-    std::vector<std::int64_t> first_position;
-    std::vector<std::int64_t> length;
-
-    void add(const void* segment_keys, const void* segment_values, std::int64_t first, std::int64_t rows) {
-      keys.push_back(segment_keys);
-      values.push_back(segment_values);
-      first_position.push_back(first);
-      length.push_back(rows);
-    }
-  };
-
   // Segments from the prompt's start to `carried`.
-  static void add_ancestors(Segments& segments, const Carried* carried) {
+  static void add_ancestors(AttentionSegments& segments, const Carried* carried) {
     if (carried == nullptr) return;
     add_ancestors(segments, carried->parent.get());
     const auto rows = carried->contents[0].rows;
