@@ -141,10 +141,4 @@ void run_rounds(const std::vector<SeriesGroup>& groups, const RoundsOptions& opt
   Rounds(groups, options).run();
 }
 
-void run_rounds(const std::vector<Series*>& series, const RoundsOptions& options) {
-  std::vector<SeriesGroup> groups;
-  for (auto* each : series) groups.push_back({{each}});
-  run_rounds(groups, options);
-}
-
 }  // namespace branchmark

@@ -63,7 +63,5 @@ struct SeriesGroup {
 };
 
 void run_rounds(const std::vector<SeriesGroup>& groups, const RoundsOptions& options);
-// Each series by itself.
-void run_rounds(const std::vector<Series*>& series, const RoundsOptions& options);
 
 }  // namespace branchmark

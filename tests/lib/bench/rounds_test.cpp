@@ -34,9 +34,9 @@ class Rounds : public testing::Test {
 
   void run(RoundsOptions options = {}) {
     options.now_ns = [this] { return now_; };
-    std::vector<Series*> series;
-    for (auto& each : all_) series.push_back(&each);
-    run_rounds(series, options);
+    std::vector<SeriesGroup> groups;
+    for (auto& each : all_) groups.push_back({{&each}});
+    run_rounds(groups, options);
   }
 
   std::deque<Series> all_;
