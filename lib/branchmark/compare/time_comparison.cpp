@@ -103,7 +103,7 @@ TimeComparison compare_times(std::string metric, Samples a, Samples b, double ef
   TimeComparison time{.metric = std::move(metric),
                       .a = {a, a.median()},
                       .b = {b, b.median()},
-                      .effect = effect,
+                      .effect = std::max(effect, kLeastDifferenceNs / std::min(a.median(), b.median())),
                       .log_ratio = std::log(b.median()) - std::log(a.median()),
                       .log_interval = {},
                       .p_value = {},

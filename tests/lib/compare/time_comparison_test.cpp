@@ -89,6 +89,17 @@ TEST(TimeVerdict, WhatIsBelowTheEffectIsNotSlower) {
   EXPECT_EQ(tally.slower, 0);
 }
 
+// An op of 3 us is 0.07 us slower where its operands lie elsewhere: 2.2 % that are no change of the code.
+TEST(TimeVerdict, TensOfNanosecondsAreNoDifference) {
+  Random random(7, "short");
+  const auto op = test::simulated_runs(random, 1, 40, 3000, {.within_runs = 0.002});
+  const auto moved = test::simulated_runs(random, 1, 40, 3070, {.within_runs = 0.002});
+  const auto slower = test::simulated_runs(random, 1, 40, 3150, {.within_runs = 0.002});
+  EXPECT_EQ(verdict_between(op, moved).verdict, CaseVerdict::same);
+  EXPECT_EQ(verdict_between(op, slower).verdict, CaseVerdict::slower);
+  EXPECT_EQ(verdict_between(slower, op).verdict, CaseVerdict::faster);
+}
+
 TEST(TimeVerdict, QuietSamplesOfIdenticalCodeAreProvenTheSame) {
   const auto one = simulate(1, 20, 0, {.within_runs = 0.005});
   EXPECT_GE(one.share(one.same), 0.97);
