@@ -121,7 +121,7 @@ class Rounds {
     if (!taken) return;
     auto& [sample, cost] = *taken;
     member.rule.spend(cost);
-    if (sample.tag.empty()) member.rule.add(sample.deciding_ns, sample.other_ns);
+    if (sample.tag.empty()) member.rule.add(sample.deciding_ns);
     series.samples.push_back(std::move(sample));
     series.stop = member.rule.state();
   }

@@ -7,15 +7,6 @@
 #include "branchmark/base/statistics.hpp"
 
 namespace branchmark {
-namespace {
-
-constexpr std::int64_t kWaitForOther = 2;
-
-void insert_sorted(std::vector<double>& sorted, double value) {
-  sorted.insert(std::upper_bound(sorted.begin(), sorted.end(), value), value);
-}
-
-}  // namespace
 
 void WarmUp::add(double time_ns, std::optional<double> clock_mhz, double cost_ns) {
   times_.push_back(time_ns);
@@ -39,23 +30,15 @@ bool WarmUp::done() const {
   return steady() || times_.size() >= options_.max_samples || spent_ns_ >= options_.budget_ns;
 }
 
-void StoppingRule::add(double deciding_ns, double other_ns) {
-  insert_sorted(deciding_, deciding_ns);
-  insert_sorted(other_, other_ns);
-}
-
-bool StoppingRule::narrow(const std::vector<double>& sorted) const {
-  const auto width = relative_half_width(sorted);
-  return width && *width <= options_.target_interval;
+void StoppingRule::add(double deciding_ns) {
+  deciding_.insert(std::upper_bound(deciding_.begin(), deciding_.end(), deciding_ns), deciding_ns);
 }
 
 Stop StoppingRule::state() const {
-  const bool enough = num_samples() >= options_.min_samples;
-  const bool decided = enough && narrow(deciding_);
-  if (decided && (narrow(other_) || num_samples() >= kWaitForOther * options_.min_samples))
+  const auto width = relative_half_width(deciding_);
+  if (num_samples() >= options_.min_samples && width && *width <= options_.target_interval)
     return Stop::narrow;
-  if (num_samples() >= options_.max_samples || spent_ns_ >= options_.budget_ns)
-    return decided ? Stop::narrow : Stop::budget_spent;
+  if (num_samples() >= options_.max_samples || spent_ns_ >= options_.budget_ns) return Stop::budget_spent;
   return Stop::go_on;
 }
 

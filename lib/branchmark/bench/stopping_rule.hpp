@@ -49,15 +49,15 @@ enum class Stop {
   budget_spent,  // it is not, and there is no budget left: inconclusive
 };
 
-// Two times are watched. The deciding one (the device's; on a CPU the wall's) must become narrow. The other
-// is waited for as well, but only until twice the least number of samples: the wall time of a short
-// pass on a shared host may never become narrow, and does not make the device's time doubtful.
+// Only the deciding time is watched (the device's; on a CPU the wall's). Refused: to wait for the other one
+// as well. The wall time of a short pass on a shared host may never become narrow; it has its own interval in
+// the record, and does not make the device's time doubtful.
 class StoppingRule {
  public:
   explicit StoppingRule(const StoppingOptions& options) : options_(options) {}
 
   // A sample that is kept.
-  void add(double deciding_ns, double other_ns);
+  void add(double deciding_ns);
   // Time that any sample cost, kept or not.
   void spend(double cost_ns) { spent_ns_ += cost_ns; }
   Stop state() const;
@@ -66,11 +66,8 @@ class StoppingRule {
   double spent_ns() const { return spent_ns_; }
 
  private:
-  bool narrow(const std::vector<double>& sorted) const;
-
   StoppingOptions options_;
   std::vector<double> deciding_;  // ascending
-  std::vector<double> other_;     // ascending
   double spent_ns_ = 0;
 };
 
