@@ -39,6 +39,7 @@ BenchDevice::BenchDevice(std::shared_ptr<Context> context)
       disturbance_(wait_until_idle(*context_, *telemetry_)),
       filler_(context_),
       timer_(context_, filler_),
+      stage_timer_(context_, filler_),
       ceilings_(measure_ceilings(context_)) {}
 
 Telemetry BenchDevice::state() {

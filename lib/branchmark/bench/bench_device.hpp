@@ -8,6 +8,7 @@
 
 #include "branchmark/bench/call_timer.hpp"
 #include "branchmark/bench/ceilings.hpp"
+#include "branchmark/bench/stage_timer.hpp"
 #include "branchmark/device/telemetry.hpp"
 
 namespace branchmark {
@@ -22,6 +23,7 @@ class BenchDevice {
   bool is_cpu() const { return context_->info().is_cpu != 0; }
   StreamFiller& filler() { return filler_; }
   CallTimer& timer() { return timer_; }
+  StageTimer& stage_timer() { return stage_timer_; }
   TelemetrySource& telemetry() { return *telemetry_; }
   const Ceilings& ceilings() const { return ceilings_; }
 
@@ -38,6 +40,7 @@ class BenchDevice {
   std::string disturbance_;
   StreamFiller filler_;
   CallTimer timer_;
+  StageTimer stage_timer_;
   Ceilings ceilings_;
 };
 

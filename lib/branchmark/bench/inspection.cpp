@@ -26,23 +26,33 @@ class Eager final : public PassObserver {
 void time_stages(Inspection& found, BenchDevice& device, const Workload& workload, double call_ns,
                  double queue_ns) {
   const double filler_ns = CallTimer::filler_for(kObservedQueueing * queue_ns);
-  StageTimer timer(device.shared_context(), device.filler(), filler_ns);
+  auto& timer = device.stage_timer();
+  timer.start(filler_ns);
   Eager eager;
-  const double calls = std::clamp(kStagesWindowNs / std::max(call_ns, 1.0), kMinStageCalls, kMaxStageCalls);
-  for (int i = 0; i <= static_cast<int>(calls); ++i) {
+  const auto calls = static_cast<std::size_t>(
+      std::clamp(kStagesWindowNs / std::max(call_ns, 1.0), kMinStageCalls, kMaxStageCalls));
+  while (found.stages.size() < calls) {
     const auto unobserved = device.timer().kept_busy(
         [&](PassHook* hook) { static_cast<void>(workload.call(hook, &eager)); }, filler_ns);
     static_cast<void>(workload.call(&timer, &timer));
     const auto taken = timer.take();
-    if (i == 0) continue;  // makes the events
+    if (timer.made_events()) continue;
     found.unobserved_ns.push_back(unobserved.device_ns);
     found.stages.push_back(taken);
   }
 }
 
-std::optional<double> measure_energy(BenchDevice& device, const Workload& workload, double call_ns) {
-  // With graphs on, this call records.
+// With graphs on, the call records.
+double measure_memory(BenchDevice& device, const Workload& workload) {
+  workload.release_memory();
+  auto& counters = device.context().counters();
+  counters.peak_bytes = counters.live_bytes;
   static_cast<void>(workload.call());
+  return static_cast<double>(counters.peak_bytes - device.filler().bytes());
+}
+
+// Of calls that find their memory and, with graphs on, their recording.
+std::optional<double> measure_energy(BenchDevice& device, const Workload& workload, double call_ns) {
   const auto before = device.telemetry().read().energy_joules;
   if (!before) return std::nullopt;
   const auto calls = std::ceil(kEnergyWindowNs / std::max(call_ns, 1.0));
@@ -51,23 +61,14 @@ std::optional<double> measure_energy(BenchDevice& device, const Workload& worklo
   return after ? std::optional((*after - *before) / calls) : std::nullopt;
 }
 
-double measure_memory(BenchDevice& device, const Workload& workload) {
-  workload.release_memory();
-  auto& counters = device.context().counters();
-  counters.peak_bytes = counters.live_bytes;
-  static_cast<void>(workload.call());
-  const auto peak = counters.peak_bytes - device.filler().bytes();
-  workload.release_memory();
-  return static_cast<double>(peak);
-}
-
 }  // namespace
 
 Inspection inspect(BenchDevice& device, const Workload& workload, double call_ns, double queue_ns) {
   Inspection found;
   time_stages(found, device, workload, call_ns, queue_ns);
-  found.energy_joules = measure_energy(device, workload, call_ns);
   found.peak_device_bytes = measure_memory(device, workload);
+  found.energy_joules = measure_energy(device, workload, call_ns);
+  workload.release_memory();
   return found;
 }
 

@@ -71,10 +71,9 @@ double StageTimes::sum_ns() const {
   return std::accumulate(ns.begin(), ns.end(), 0.0);
 }
 
-StageTimer::StageTimer(std::shared_ptr<Context> context, StreamFiller& filler, double filler_ns)
+StageTimer::StageTimer(std::shared_ptr<Context> context, StreamFiller& filler)
     : context_(std::move(context)),
       filler_(filler),
-      filler_ns_(filler_ns),
       seam_ns_(filler.empty() ? 0 : measure_seam_ns(context_, filler)) {}
 
 std::size_t StageTimer::record() {
@@ -114,15 +113,26 @@ void StageTimer::after_pass(Context&) {
   passes_.back().second = end;
 }
 
+void StageTimer::start(double filler_ns) {
+  forget();
+  filler_ns_ = filler_ns;
+}
+
+void StageTimer::forget() {
+  stages_.clear();
+  passes_.clear();
+  num_events_ = 0;
+}
+
 StageTimes StageTimer::take() {
   StageTimes times;
   for (const auto& span : stages_)
     times.ns[static_cast<std::size_t>(span.stage)] +=
         std::max(0.0, events_[span.end].elapsed_ns_since(events_[span.begin]) - seam_ns_);
   for (const auto& [begin, end] : passes_) times.whole_ns += events_[end].elapsed_ns_since(events_[begin]);
-  stages_.clear();
-  passes_.clear();
-  num_events_ = 0;
+  forget();
+  made_events_ = events_.size() > num_events_before_;
+  num_events_before_ = events_.size();
   return times;
 }
 

@@ -46,7 +46,11 @@ struct StageTimes {
 class StageTimer final : public PassObserver, public PassHook {
  public:
   // Measures the price of a seam, on a device that is not a CPU; synchronises.
-  StageTimer(std::shared_ptr<Context> context, StreamFiller& filler, double filler_ns);
+  StageTimer(std::shared_ptr<Context> context, StreamFiller& filler);
+
+  // Before the calls of a workload, with `filler_ns` of other work ahead of each of their passes. Forgets
+  // what a call that failed has left.
+  void start(double filler_ns);
 
   void before_pass(Context& context) override;
   void begin_pass(const std::vector<RunRows>& runs) override;
@@ -56,6 +60,8 @@ class StageTimer final : public PassObserver, public PassHook {
 
   // Of everything since the last call to this; the stream must have passed it.
   StageTimes take();
+  // Whether events had to be made for what the last take() gave, which slows queueing down.
+  bool made_events() const { return made_events_; }
 
  private:
   struct Span {
@@ -64,14 +70,17 @@ class StageTimer final : public PassObserver, public PassHook {
     std::size_t end;
   };
   std::size_t record();
+  void forget();
   void end_stage(Stage stage);
 
   std::shared_ptr<Context> context_;
   StreamFiller& filler_;
-  double filler_ns_;
+  double filler_ns_ = 0;
   double seam_ns_;             // what a stage pays for standing between events
   std::vector<Event> events_;  // kept from call to call
   std::size_t num_events_ = 0;
+  std::size_t num_events_before_ = 0;  // held when the last calls began
+  bool made_events_ = false;
   std::vector<Span> stages_;
   std::vector<std::pair<std::size_t, std::size_t>> passes_;
   std::size_t stage_begin_ = 0;

@@ -54,7 +54,7 @@ TEST(StageTimer, EveryOpFallsToItsStage) {
 TEST(StageTimer, StagesAddUpToTheWhole) {
   const auto model = test::small_model();
   StreamFiller filler(model->shared_context());
-  StageTimer timer(model->shared_context(), filler, 0);
+  StageTimer timer(model->shared_context(), filler);
   const auto tree = test::mixed_tree();
   const auto plain = model->forward_shared(tree);
   for (int i = 0; i < 2; ++i) {
@@ -64,6 +64,7 @@ TEST(StageTimer, StagesAddUpToTheWhole) {
                                                    .observer = &timer,
                                                    .hook = &timer});
     const auto times = timer.take();
+    EXPECT_EQ(timer.made_events(), i == 0);
     EXPECT_LE(times.sum_ns(), times.whole_ns);
     EXPECT_GT(times.sum_ns(), 0.5 * times.whole_ns);
     for (const auto ns : times.ns) EXPECT_GT(ns, 0);
@@ -71,6 +72,14 @@ TEST(StageTimer, StagesAddUpToTheWhole) {
     for (std::size_t p = 0; p < rows.size(); ++p) EXPECT_EQ(rows[p].values, plain[p].values);
   }
   EXPECT_EQ(timer.take().whole_ns, 0) << "nothing since";
+
+  static_cast<void>(model->forward_shared(tree, {.gemm = GemmKind::fixed,
+                                                 .packing = Packing::packed,
+                                                 .max_state_bytes = 0,
+                                                 .observer = &timer,
+                                                 .hook = &timer}));
+  timer.start(0);
+  EXPECT_EQ(timer.take().whole_ns, 0) << "what was there before the start counts";
 }
 
 TEST(CallTimer, TimesEveryPassOfACall) {

@@ -106,7 +106,7 @@ Results timed(Model& model) {
   Results results;
   static_cast<void>(calls.as_found(
       [&](PassHook* hook) { results.push_back(model.forward(prompt, {.hook = hook}).digest()); }));
-  StageTimer stages(model.shared_context(), filler, 0);
+  StageTimer stages(model.shared_context(), filler);
   results.push_back(model.forward(prompt, {.observer = &stages, .hook = &stages}).digest());
   static_cast<void>(stages.take());
   return results;

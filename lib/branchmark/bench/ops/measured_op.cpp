@@ -40,7 +40,7 @@ std::size_t hash_of(const std::vector<std::byte>& output) {
   return std::hash<std::string_view>()({reinterpret_cast<const char*>(output.data()), output.size()});
 }
 
-std::vector<std::byte> download(Context& context, const bmk_matrix& result) {
+std::vector<std::byte> download_bytes(Context& context, const bmk_matrix& result) {
   const auto element = size_of(result.dtype);
   const auto row_bytes = static_cast<std::size_t>(result.columns * element);
   const auto stride = static_cast<std::size_t>(result.row_stride * element);
@@ -104,7 +104,7 @@ MeasuredOp::Outputs MeasuredOp::launch_once() {
   operands_->poison();
   launch_();
   Outputs outputs;
-  for (const auto& result : operands_->results()) outputs.push_back(download(device_->context(), result));
+  for (const auto& result : operands_->results()) outputs.push_back(download_bytes(device_->context(), result));
   return outputs;
 }
 
