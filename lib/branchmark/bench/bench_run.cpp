@@ -11,6 +11,12 @@ namespace {
 // A case is expected to need this share of its budget: most stop at the least number of samples.
 constexpr double kExpectedShare = 0.1;
 
+// A single branch is one pass in either packing, so both are the same measurement.
+WorkloadSpec measured_as(WorkloadSpec spec) {
+  if (spec.way == Way::per_branch && spec.shape.branches == 1) spec.way = Way::packed;
+  return spec;
+}
+
 std::int64_t tokens_of(const Measured& measured) {
   return measured.workload().shape().asked_tokens();
 }
@@ -47,7 +53,7 @@ double BenchRun::planned_s(const std::string& block) const {
   std::set<std::pair<WorkloadSpec, std::size_t>> wanted;
   for (const auto& weak : requests_)
     if (const auto request = weak.lock(); request && request->block == block)
-      wanted.emplace(request->spec, request->side);
+      wanted.emplace(measured_as(request->spec), request->side);
   return static_cast<double>(wanted.size()) * expected_s(*scenario().bench);
 }
 
@@ -58,7 +64,7 @@ bool BenchRun::supports(const Request& request) {
 Measured& BenchRun::measured(const Request& request) {
   auto block = blocks_.find(request.block);
   if (block == blocks_.end()) block = blocks_.emplace(request.block, measure(request.block)).first;
-  return *block->second.at({request.spec, request.side});
+  return *block->second.at({measured_as(request.spec), request.side});
 }
 
 const Measured* BenchRun::find(const Request& beside, const WorkloadSpec& spec) {
@@ -73,13 +79,13 @@ BenchRun::Block BenchRun::make_block(const std::string& name) {
   Block block;
   for (const auto& weak : requests_) {
     const auto request = weak.lock();
-    if (!request || request->block != name || block.contains({request->spec, request->side}) ||
-        !supports(*request))
-      continue;
-    block.emplace(
-        std::pair(request->spec, request->side),
-        std::make_unique<Measured>(sides_.device(request->side),
-                                   std::make_unique<Workload>(sides_.session(request->side), request->spec)));
+    if (!request || request->block != name || !supports(*request)) continue;
+    const auto spec = measured_as(request->spec);
+    auto& measured = block[{spec, request->side}];
+    if (!measured)
+      measured = std::make_unique<Measured>(sides_.device(request->side),
+                                            std::make_unique<Workload>(sides_.session(request->side), spec),
+                                            scenario().bench->min_samples);
   }
   return block;
 }

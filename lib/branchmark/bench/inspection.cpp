@@ -7,7 +7,7 @@ namespace branchmark {
 namespace {
 
 // Calls to find the stages of: as many as fit into this time, within bounds.
-constexpr double kStagesWindowNs = 0.4e9;
+constexpr double kStagesWindowNs = 0.2e9;
 constexpr double kMinStageCalls = 2;
 constexpr double kMaxStageCalls = 5;
 // Queueing with two events at each stage takes longer than without.

@@ -72,9 +72,7 @@ double StageTimes::sum_ns() const {
 }
 
 StageTimer::StageTimer(std::shared_ptr<Context> context, StreamFiller& filler)
-    : context_(std::move(context)),
-      filler_(filler),
-      seam_ns_(filler.empty() ? 0 : measure_seam_ns(context_, filler)) {}
+    : context_(std::move(context)), filler_(filler) {}
 
 std::size_t StageTimer::record() {
   if (num_events_ == events_.size()) events_.emplace_back(context_);
@@ -116,6 +114,7 @@ void StageTimer::after_pass(Context&) {
 void StageTimer::start(double filler_ns) {
   forget();
   filler_ns_ = filler_ns;
+  if (!filler_.empty()) seam_ns_ = measure_seam_ns(context_, filler_);
 }
 
 void StageTimer::forget() {

@@ -45,11 +45,11 @@ struct StageTimes {
 // Both observer and hook of one call.
 class StageTimer final : public PassObserver, public PassHook {
  public:
-  // Measures the price of a seam, on a device that is not a CPU; synchronises.
   StageTimer(std::shared_ptr<Context> context, StreamFiller& filler);
 
-  // Before the calls of a workload, with `filler_ns` of other work ahead of each of their passes. Forgets
-  // what a call that failed has left.
+  // Before the calls of a workload, with `filler_ns` of other work ahead of each of their passes: forgets
+  // what a call that failed has left and, on a GPU, measures the price of a seam at the clocks that it has by
+  // now. Synchronises.
   void start(double filler_ns);
 
   void before_pass(Context& context) override;
@@ -76,7 +76,7 @@ class StageTimer final : public PassObserver, public PassHook {
   std::shared_ptr<Context> context_;
   StreamFiller& filler_;
   double filler_ns_ = 0;
-  double seam_ns_;             // what a stage pays for standing between events
+  double seam_ns_ = 0;         // what a stage pays for standing between events
   std::vector<Event> events_;  // kept from call to call
   std::size_t num_events_ = 0;
   std::size_t num_events_before_ = 0;  // held when the last calls began

@@ -133,6 +133,9 @@ TEST(BenchCases, AloneIsOnePromptTimesTheBranches) {
   EXPECT_EQ(value(packed, "passes"), 2);
   EXPECT_GT(value(packed, "state_bytes"), 0);
   EXPECT_EQ(value(record_of(3, "per_branch,gemm=class"), "passes"), 4);
+  EXPECT_EQ(record_of(1, "per_branch,gemm=class").metrics.at("wall_ns").samples,
+            record_of(1, "packed,gemm=class").metrics.at("wall_ns").samples)
+      << "one branch is one pass either way";
   EXPECT_EQ(value(record_of(3, "alone_fixed,gemm=class"), "passes"), 3);
   const double ratio = median(packed.metrics.at("wall_ns").samples) / median(three.samples);
   EXPECT_DOUBLE_EQ(value(packed, "packed_over_alone_wall_ratio"), ratio);
@@ -166,6 +169,8 @@ TEST(BenchCases, OnAnAcceleratorGraphsAreReplayed) {
     EXPECT_EQ(record.outcome, Outcome::pass) << key;
     EXPECT_EQ(value(record, "sm_clock_mhz"), 1800) << key;
     EXPECT_GT(value(record, "energy_joules"), 0) << key;
+    const auto& device = record.metrics.at("device_ns").samples;
+    EXPECT_EQ(record.metrics.at("wall_ns").samples.size(), std::min(device.size(), std::size_t{6})) << key;
   }
   const auto& graph = records.at("single/tokens=38,entry=forward,gemm=default,graph=on,seed=1");
   EXPECT_GT(graph.witness.at("graph_replays").found, 12);

@@ -104,7 +104,8 @@ MeasuredOp::Outputs MeasuredOp::launch_once() {
   operands_->poison();
   launch_();
   Outputs outputs;
-  for (const auto& result : operands_->results()) outputs.push_back(download_bytes(device_->context(), result));
+  for (const auto& result : operands_->results())
+    outputs.push_back(download_bytes(device_->context(), result));
   return outputs;
 }
 
