@@ -51,7 +51,8 @@ TEST_F(Graphs, AMissRunsAndRecordsAHitReplaysWithNewInputs) {
 }
 
 TEST_F(Graphs, EveryLengthHasItsOwn) {
-  for (const std::int64_t length : {1, 64, 65, 1, 65, 64}) {
+  // The longest first: what has to grow drops all graphs.
+  for (const std::int64_t length : {65, 1, 64, 1, 65, 64}) {
     const auto prompt = random_prompt("length", length);
     EXPECT_EQ(replayed_or_not(prompt), eager(prompt)) << length;
   }
@@ -158,6 +159,7 @@ TEST_F(Graphs, WhatIsObservedOrWantsAllRowsIsEager) {
 
 TEST(GraphsOff, AModuleWithoutThemRunsEagerly) {
   const auto model = test::small_model(graphs_on());
+  if (model->context().info().supports_graphs != 0) GTEST_SKIP() << "this module has graphs";
   static_cast<void>(model->forward(random_prompt("one", 10)));
   static_cast<void>(model->forward(random_prompt("one", 10)));
   const auto graphs = model->statistics().graphs;

@@ -175,7 +175,7 @@ TEST(Robustness, K37AnUnservedSizeIsAnErrorThatNamesItAndNothingElseRuns) {
   }
   EXPECT_EQ(model->forward_fixed(served).digest(), before);
   EXPECT_EQ(digests(model->forward_shared(tree)), shared);
-  const auto healthy = small_model();
+  const auto healthy = test::make_model(test::open_module(BRANCHMARK_FAULTY_MODULE), small_config());
   EXPECT_EQ(model->forward_fixed(unserved).digest(), healthy->forward_fixed(unserved).digest());
 }
 
