@@ -15,9 +15,8 @@ std::vector<double> paired_ratios(const Series& a, const Series& b, SampleTime t
   std::vector<double> ratios;
   const auto pairs = std::min(a.samples.size(), b.samples.size());
   for (std::size_t i = 0; i < pairs; ++i)
-    if (const auto of_a = time(a.samples[i]), of_b = time(b.samples[i]);
-        of_a && of_b && *of_a > 0 && a.samples[i].tag.empty() && b.samples[i].tag.empty())
-      ratios.push_back(*of_b / *of_a);
+    if (a.samples[i].tag.empty() && b.samples[i].tag.empty() && a.samples[i].*time > 0)
+      ratios.push_back(b.samples[i].*time / a.samples[i].*time);
   return ratios;
 }
 

@@ -84,8 +84,7 @@ BenchRun::Block BenchRun::make_block(const std::string& name) {
     auto& measured = block[{spec, request->side}];
     if (!measured)
       measured = std::make_unique<Measured>(sides_.device(request->side),
-                                            std::make_unique<Workload>(sides_.session(request->side), spec),
-                                            scenario().bench->min_samples);
+                                            std::make_unique<Workload>(sides_.session(request->side), spec));
   }
   return block;
 }

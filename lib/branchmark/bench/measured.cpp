@@ -19,9 +19,8 @@ CallCounters difference(const CallCounters& after, const CallCounters& before) {
 
 }  // namespace
 
-Measured::Measured(std::shared_ptr<BenchDevice> device, std::unique_ptr<Workload> workload,
-                   std::int64_t num_wall_samples)
-    : device_(std::move(device)), workload_(std::move(workload)), num_wall_samples_(num_wall_samples) {
+Measured::Measured(std::shared_ptr<BenchDevice> device, std::unique_ptr<Workload> workload)
+    : device_(std::move(device)), workload_(std::move(workload)) {
   series_.take = [this] { return watched([this] { return take(); }); };
   series_.take_warm_up = [this] { return watched([this] { return take_warm_up(); }); };
 }
@@ -112,13 +111,11 @@ Sample Measured::take_warm_up() {
 
 Sample Measured::take() {
   auto& timer = device_->timer();
-  std::optional<CallTime> found;
-  if (device_->is_cpu() || series_.num_kept() < num_wall_samples_) {
-    found = timer.as_found(timed_call());
-    check(latest_);
-    queue_ns_ = std::max(queue_ns_, found->queue_ns);
-  }
-  if (device_->is_cpu()) return make_sample(device_->state(), found->wall_ns, found->device_ns);
+  // Also what the timed pass finds the device after: its own like, whatever else is sampled beside it.
+  const auto found = timer.as_found(timed_call());
+  check(latest_);
+  if (device_->is_cpu()) return make_sample(device_->state(), found.wall_ns, found.device_ns);
+  queue_ns_ = std::max(queue_ns_, found.queue_ns);
   // Read while the device is at this very work: between samples it would say that it is idle.
   std::optional<Telemetry> state;
   const auto read = [&] {
@@ -126,7 +123,7 @@ Sample Measured::take() {
   };
   const auto busy = timer.kept_busy(timed_call(), CallTimer::filler_for(queue_ns_), read);
   check(latest_);
-  return make_sample(*state, busy.device_ns, found ? std::optional(found->wall_ns) : std::nullopt);
+  return make_sample(*state, busy.device_ns, found.wall_ns);
 }
 
 std::vector<double> Measured::wall_ns() const {
@@ -138,7 +135,10 @@ std::vector<double> Measured::device_ns() const {
 }
 
 std::vector<double> Measured::warm_up_wall_ns() const {
-  return warm_up_times(series_, wall_time(device_->is_cpu()));
+  std::vector<double> times;
+  for (const auto& sample : series_.warm_up)
+    times.push_back(device_->is_cpu() ? sample.deciding_ns : sample.other_ns);
+  return times;
 }
 
 bool Measured::parity_passed() const {

@@ -15,9 +15,7 @@ namespace branchmark {
 
 class Measured {
  public:
-  // On a GPU, where the wall's time takes a call of its own, so many samples have one.
-  Measured(std::shared_ptr<BenchDevice> device, std::unique_ptr<Workload> workload,
-           std::int64_t num_wall_samples);
+  Measured(std::shared_ptr<BenchDevice> device, std::unique_ptr<Workload> workload);
 
   const Workload& workload() const { return *workload_; }
   Series& series() { return series_; }
@@ -73,7 +71,6 @@ class Measured {
 
   std::shared_ptr<BenchDevice> device_;
   std::unique_ptr<Workload> workload_;
-  std::int64_t num_wall_samples_;
   Series series_;
   std::vector<HiddenRows> answers_;
   ParityResult parity_;

@@ -17,10 +17,10 @@
 
 namespace branchmark {
 
-// One sample: the times of a case, and in what state the device was, as far as that is known.
+// One sample: both times of a case, and in what state the device was, as far as that is known.
 struct Sample {
   double deciding_ns = 0;
-  std::optional<double> other_ns;  // where it takes a call of its own, not of every sample
+  double other_ns = 0;
   std::optional<double> clock_mhz;
   std::optional<double> temperature_celsius;
   std::optional<double> power_w;

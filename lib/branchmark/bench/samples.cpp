@@ -3,19 +3,8 @@
 #include <utility>
 
 namespace branchmark {
-namespace {
 
-std::optional<double> deciding_time(const Sample& sample) {
-  return sample.deciding_ns;
-}
-
-std::optional<double> other_time(const Sample& sample) {
-  return sample.other_ns;
-}
-
-}  // namespace
-
-Sample make_sample(const Telemetry& state, double deciding_ns, std::optional<double> other_ns) {
+Sample make_sample(const Telemetry& state, double deciding_ns, double other_ns) {
   Sample sample;
   sample.deciding_ns = deciding_ns;
   sample.other_ns = other_ns;
@@ -27,25 +16,10 @@ Sample make_sample(const Telemetry& state, double deciding_ns, std::optional<dou
   return sample;
 }
 
-SampleTime wall_time(bool is_cpu) {
-  return is_cpu ? deciding_time : other_time;
-}
-
-SampleTime device_time(bool is_cpu) {
-  return is_cpu ? other_time : deciding_time;
-}
-
 std::vector<double> kept_times(const Series& series, SampleTime time) {
   std::vector<double> times;
   for (const auto& sample : series.samples)
-    if (const auto found = time(sample); found && sample.tag.empty()) times.push_back(*found);
-  return times;
-}
-
-std::vector<double> warm_up_times(const Series& series, SampleTime time) {
-  std::vector<double> times;
-  for (const auto& sample : series.warm_up)
-    if (const auto found = time(sample)) times.push_back(*found);
+    if (sample.tag.empty()) times.push_back(sample.*time);
   return times;
 }
 

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "branchmark/base/statistics.hpp"
-#include "branchmark/bench/samples.hpp"
 #include "branchmark/verify/checks/checks.hpp"
 
 namespace branchmark {
@@ -84,28 +83,27 @@ class Judge {
     return found == series_.samples.end() ? nullptr : &*found;
   }
 
-  struct Width {
-    std::string text;
-    bool narrow = false;
-  };
-  Width width(SampleTime time) const {
-    auto times = kept_times(series_, time);
-    std::sort(times.begin(), times.end());
-    const auto found = relative_half_width(times);
-    if (!found) return {fmt::format("{} samples are too few for an interval", times.size())};
-    return {fmt::format("{} samples give ±{:.2f}%, asked was ±{:.2g}%", times.size(), 100 * *found,
-                        100 * bench_.target_interval),
-            *found <= bench_.target_interval};
+  std::optional<double> width(double Sample::*time) const {
+    std::vector<double> sorted;
+    for (const auto& sample : series_.samples)
+      if (sample.tag.empty()) sorted.push_back(sample.*time);
+    std::sort(sorted.begin(), sorted.end());
+    return relative_half_width(sorted);
   }
 
   void intervals() {
-    const bool cpu = device_.is_cpu();
+    const auto text = [&](const std::optional<double>& found) {
+      return found ? fmt::format("{} samples give ±{:.2f}%, asked was ±{:.2g}%", series_.num_kept(),
+                                 100 * *found, 100 * bench_.target_interval)
+                   : fmt::format("{} samples are too few for an interval", series_.num_kept());
+    };
     if (series_.stop != Stop::narrow)
-      invalid("interval_too_wide", width(cpu ? wall_time(cpu) : device_time(cpu)).text,
+      invalid("interval_too_wide", text(width(&Sample::deciding_ns)),
               fmt::format("give it more time, --set bench.case_budget_s={:g}, or a quieter machine",
                           4 * bench_.case_budget_s));
-    else if (const auto wall = width(wall_time(cpu)); !cpu && !wall.narrow)
-      warn("wall_time_noisy", "wall time: " + wall.text,
+    else if (const auto other = width(&Sample::other_ns);
+             !device_.is_cpu() && (!other || *other > bench_.target_interval))
+      warn("wall_time_noisy", "wall time: " + text(other),
            "the host is busy or slow to answer; the device's time is not affected");
   }
 

@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <map>
 #include <set>
 
@@ -169,8 +168,6 @@ TEST(BenchCases, OnAnAcceleratorGraphsAreReplayed) {
     EXPECT_EQ(record.outcome, Outcome::pass) << key;
     EXPECT_EQ(value(record, "sm_clock_mhz"), 1800) << key;
     EXPECT_GT(value(record, "energy_joules"), 0) << key;
-    const auto& device = record.metrics.at("device_ns").samples;
-    EXPECT_EQ(record.metrics.at("wall_ns").samples.size(), std::min(device.size(), std::size_t{6})) << key;
   }
   const auto& graph = records.at("single/tokens=38,entry=forward,gemm=default,graph=on,seed=1");
   EXPECT_GT(graph.witness.at("graph_replays").found, 12);

@@ -24,7 +24,7 @@ class Rounds : public testing::Test {
       turns_.push_back(index);
       now_ += time_ns;
       Sample sample;
-      sample.other_ns = sample.deciding_ns = time_ns;
+      sample.deciding_ns = sample.other_ns = time_ns;
       if (change) change(sample, counts_[index]);
       ++counts_[index];
       return sample;

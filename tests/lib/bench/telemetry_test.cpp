@@ -7,7 +7,6 @@
 #include "branchmark/base/error.hpp"
 #include "branchmark/device/nvml.hpp"
 #include "branchmark/device/telemetry_test_source.hpp"
-#include "branchmark/report/describe.hpp"
 
 namespace branchmark {
 namespace {
@@ -85,18 +84,6 @@ TEST(Telemetry, ThrottleReasonsAreDistinct) {
   }
   EXPECT_EQ(bits.size(), throttle_reasons().size());
   EXPECT_EQ(names.size(), throttle_reasons().size());
-}
-
-// A report has every counter, under the name that its reason would have.
-TEST(Telemetry, CountersAreDescribedWithTheirReasons) {
-  const auto known = describe_counters(*test_telemetry("steady"));
-  const auto unknown = describe_counters(*test_telemetry("unsupported"));
-  for (const auto& name : telemetry_names()) {
-    EXPECT_FALSE(known.at(name).is_null()) << name;
-    EXPECT_TRUE(unknown.at(name).is_null()) << name;
-    EXPECT_TRUE(unknown.at("null_reasons").at(name).is_string()) << name;
-  }
-  EXPECT_FALSE(known.contains("null_reasons"));
 }
 
 }  // namespace

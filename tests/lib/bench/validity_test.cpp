@@ -23,14 +23,14 @@ class Validity : public testing::Test {
                             GemmKind::fixed,
                             GraphMode::off,
                             {.prefix_tokens = 0, .branches = 1, .branch_tokens = 5}};
-    measured_ = std::make_unique<Measured>(device_, std::make_unique<Workload>(session_, spec), 10);
+    measured_ = std::make_unique<Measured>(device_, std::make_unique<Workload>(session_, spec));
     measured_->prepare();
   }
 
   void sample(int count, double time_ns, const std::string& tag = "") {
     for (int i = 0; i < count; ++i) {
       Sample sample;
-      sample.other_ns = sample.deciding_ns = time_ns;
+      sample.deciding_ns = sample.other_ns = time_ns;
       sample.tag = tag;
       measured_->series().samples.push_back(sample);
     }
@@ -109,7 +109,7 @@ TEST_F(Validity, WithoutAnswersThereIsNoParity) {
                           GemmKind::default_choice,
                           GraphMode::off,
                           {.prefix_tokens = 0, .branches = 1, .branch_tokens = 5}};
-  const Measured never(device_, std::make_unique<Workload>(session_, spec), 10);
+  const Measured never(device_, std::make_unique<Workload>(session_, spec));
   CaseRecord record;
   judge(record, never, session_->scenario());
   EXPECT_EQ(record.outcome, Outcome::fail);
@@ -125,7 +125,7 @@ TEST_F(Validity, ADisturbedDeviceMakesEveryCaseInvalid) {
                           GemmKind::fixed,
                           GraphMode::off,
                           {.prefix_tokens = 0, .branches = 1, .branch_tokens = 5}};
-  measured_ = std::make_unique<Measured>(device_, std::make_unique<Workload>(session_, spec), 10);
+  measured_ = std::make_unique<Measured>(device_, std::make_unique<Workload>(session_, spec));
   measured_->prepare();
   sample(10, 1e6);
   EXPECT_EQ(judged(Stop::narrow).invalid_reasons, Reasons{"device_busy"});

@@ -32,7 +32,9 @@ void add_times(CaseRecord& record, const MeasuredOp& op) {
   const auto device = kept_times(op.series(), device_time(cpu));
   add_samples(record, "wall_ns", "ns", Better::lower, kept_times(op.series(), wall_time(cpu)), 1);
   add_samples(record, "device_ns", "ns", Better::lower, device, 1);
-  add_samples(record, "warm_up_wall_ns", "ns", Better::none, warm_up_times(op.series(), wall_time(cpu)), 1);
+  std::vector<double> warm_up;
+  for (const auto& sample : op.series().warm_up) warm_up.push_back(sample.*wall_time(cpu));
+  add_samples(record, "warm_up_wall_ns", "ns", Better::none, std::move(warm_up), 1);
   record.add_metric("launches_per_sample", "1", Better::none, static_cast<double>(op.num_launches()));
   record.add_metric("traffic_bytes", "bytes", Better::none, op.bytes());
   if (op.flop() > 0) record.add_metric("flop", "1", Better::none, op.flop());
