@@ -122,13 +122,16 @@ void require_bench(const Session& session) {
   if (!bench)
     throw Error(
         ErrorCode::usage,
-        "/bench: missing; expected what bench is to time, an object with single_tokens, shared or both");
+        fmt::format(
+            "{}: at /bench: missing, expected what is to be timed: an object with single_tokens, shared "
+            "or both, as in bench-smoke",
+            session.scenario().name));
   const auto limit = session.config().max_positions;
   const auto require = [&](const std::string& pointer, std::int64_t tokens) {
     if (tokens > limit)
       throw Error(ErrorCode::usage,
-                  fmt::format("{}: found a prompt of {} tokens, expected at most the {} of {}", pointer,
-                              tokens, limit, session.config().name));
+                  fmt::format("{}: at {}: found a prompt of {} tokens, expected at most the {} of {}",
+                              session.scenario().name, pointer, tokens, limit, session.config().name));
   };
   for (std::size_t i = 0; i < bench->single_tokens.size(); ++i)
     require(fmt::format("/bench/single_tokens/{}", i), bench->single_tokens[i]);
