@@ -37,11 +37,14 @@ std::shared_ptr<Context> open_device(const DeviceChoice& choice) {
 
 SessionOptions session_options(const CaseCommand& command, const RunOptions& options,
                                const std::string& scenario_name) {
+  std::optional<KeptOutputs> kept;
+  if (options.outputs.kept_outputs) kept.emplace(*options.outputs.kept_outputs);
   return {.level = level_of(options),
           .command = repeat_command(command.name, scenario_name, options),
           .open_context = {},
           .on_cpu = options.device == "cpu",
-          .gemm = {.trust_cache = false, .cache_file = gemm_cache_file(options)}};
+          .gemm = {.trust_cache = false, .cache_file = gemm_cache_file(options)},
+          .kept_outputs = std::move(kept)};
 }
 
 // A device without counters (a CPU) has none in its report.

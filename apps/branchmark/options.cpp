@@ -7,6 +7,8 @@
 #include <cstdlib>
 #include <limits>
 
+#include <CLI/CLI.hpp>
+
 #include "branchmark/device/select.hpp"
 
 namespace branchmark::app {
@@ -106,6 +108,14 @@ void add_run_options(CLI::App& command, RunOptions& options) {
       ->type_name("DIR");
   command.add_flag("--no-cache", options.no_cache, "Keep no GEMM tables");
   add_terminal_options(command, options.quiet, options.no_color);
+}
+
+void add_keep_outputs(CLI::App& command, RunOutputs& outputs) {
+  command
+      .add_option("--keep-outputs", outputs.kept_outputs,
+                  "Also keep every output whose digest is in the report, as a file of this folder, so that "
+                  "compare can say how far apart two are")
+      ->type_name("DIR");
 }
 
 void add_rendering_options(CLI::App& command, RunOutputs& outputs, bool& force) {

@@ -7,12 +7,15 @@
 #include <string>
 #include <vector>
 
-#include <CLI/CLI.hpp>
-
 #include "branchmark/report/human.hpp"
 #include "branchmark/report/run_writer.hpp"
 #include "branchmark/scenario/load.hpp"
 #include "branchmark/verify/session.hpp"
+
+// Its header takes as long to compile as all the rest; who adds options includes it.
+namespace CLI {
+class App;
+}
 
 namespace branchmark::app {
 
@@ -40,6 +43,8 @@ struct RunOptions {
 
 // Adds the scenarios and every shared option to a command.
 void add_run_options(CLI::App& command, RunOptions& options);
+// --keep-outputs, for a command whose report has digests.
+void add_keep_outputs(CLI::App& command, RunOutputs& outputs);
 // Where renderings of a report go, and --force.
 void add_rendering_options(CLI::App& command, RunOutputs& outputs, bool& force);
 // --quiet and --no-color.

@@ -83,6 +83,7 @@ class ScenarioRun {
     for (const auto& path : {options_.outputs.report, options_.outputs.journal, options_.outputs.junit,
                              options_.outputs.markdown, options_.outputs.html})
       if (path) check_output(*path, options_.force ? Replace::replace : Replace::refuse);
+    if (options_.outputs.kept_outputs) check_output_folder(*options_.outputs.kept_outputs);
     say(fmt::format("{} would run {} cases of scenario {}; no device was touched\n", command_.name,
                     cases_.size(), scenario_.name));
     return make_exit(kExitOk, "dry run");

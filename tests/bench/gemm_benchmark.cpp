@@ -21,11 +21,11 @@
 #include <vector>
 
 #include "branchmark/base/bf16.hpp"
+#include "branchmark/base/distance.hpp"
 #include "branchmark/base/random.hpp"
 #include "branchmark/base/statistics.hpp"
 #include "branchmark/device/device_buffer.hpp"
 #include "branchmark/device/gemm.hpp"
-#include "branchmark/verify/distance.hpp"
 #include "branchmark/verify/gemm_rows.hpp"
 #include "branchmark/verify/host_matrix.hpp"
 

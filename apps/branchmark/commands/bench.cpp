@@ -36,6 +36,7 @@ Command add_bench(CLI::App& app) {
       "A number counts only with a passing comparison of its outputs with forward_fixed in the same run.\n\n"
       "Example: branchmark bench bench-smoke --device cpu");
   add_run_options(*parser, *options);
+  add_keep_outputs(*parser, options->outputs);
   parser->add_flag("--ops", options->ops,
                    "Time the ops of the kernel module one by one instead, at the model's sizes");
   parser

@@ -18,6 +18,7 @@ Command add_profile_check(CLI::App& app) {
       "reference; what is not must be refused before any module call and any allocation.\n\n"
       "Example: branchmark profile-check profile-check --device cpu");
   add_run_options(*parser, *options);
+  add_keep_outputs(*parser, options->outputs);
   return {parser, [options](const std::vector<std::string>& argv) {
             const auto cases = [](const std::shared_ptr<Session>& session) { return profile_cases(session); };
             return run_scenarios({"profile-check", cases, profile_text}, *options, argv);

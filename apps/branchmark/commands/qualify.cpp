@@ -24,6 +24,7 @@ Command add_qualify(CLI::App& app) {
       "Proves on this machine that shared-prefix execution gives the bits of the unshared pass.\n\n"
       "Example: branchmark qualify smoke --device cpu");
   add_run_options(*parser, *options);
+  add_keep_outputs(*parser, options->outputs);
   parser->footer(list_of_checks() + "\n" + app.get_footer());
   return {parser, [options](const std::vector<std::string>& argv) {
             return run_scenarios({"qualify", qualify_cases}, *options, argv);

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <memory>
 #include <optional>
 
@@ -8,6 +9,7 @@
 #include "branchmark/report/human.hpp"
 #include "branchmark/report/journal.hpp"
 #include "branchmark/report/junit.hpp"
+#include "branchmark/report/kept_outputs.hpp"
 #include "branchmark/report/markdown.hpp"
 #include "branchmark/report/output_file.hpp"
 #include "commands/commands.hpp"
@@ -16,6 +18,8 @@
 
 namespace branchmark::app {
 namespace {
+
+namespace fs = std::filesystem;
 
 struct ReportOptions {
   std::optional<std::string> report;
@@ -34,9 +38,12 @@ struct Rendering {
 Exit render(const ReportOptions& options) {
   if (options.report.has_value() == options.journal.has_value())
     throw Error(ErrorCode::usage, "report: expected either a report or --from-journal with a journal");
-  const auto report = options.journal ? read_journal(*options.journal) : read_report(*options.report);
+  auto report = options.journal ? read_journal(*options.journal) : read_report(*options.report);
 
   const auto& outputs = options.outputs;
+  // Named from where the report is now.
+  if (auto& kept = report.kept_outputs; kept && outputs.report && fs::path(kept->folder).is_relative())
+    kept->folder = folder_from_report(kept->resolved, *outputs.report);
   const auto replace = options.force ? Replace::replace : Replace::refuse;
   std::vector<std::string> paths;
   for (const auto& path :

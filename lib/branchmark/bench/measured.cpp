@@ -148,7 +148,7 @@ bool Measured::parity_passed() const {
 
 std::vector<std::string> Measured::digests() const {
   std::vector<std::string> digests;
-  for (const auto& answer : answers_) digests.push_back(answer.digest());
+  for (const auto& answer : answers_) digests.push_back(workload_->recorded_digest(answer));
   return digests;
 }
 

@@ -19,6 +19,7 @@ std::shared_ptr<Session> session_beside(const std::shared_ptr<Session>& own,
   options.open_context = [own, library](const auto&, const auto&) {
     return own->open_beside(ScenarioPath{library.string(), library}, std::nullopt);
   };
+  options.kept_outputs = own->kept_outputs();
   // No cache: its entries are the own build's.
   return std::make_shared<Session>(own->scenario(), std::move(options));
 }

@@ -4,8 +4,8 @@
 
 #include <cstring>
 
+#include "branchmark/base/distance.hpp"
 #include "branchmark/base/random.hpp"
-#include "branchmark/verify/distance.hpp"
 
 namespace branchmark {
 namespace {

@@ -63,6 +63,9 @@ class Workload {
   // Present for the ways that share.
   std::optional<ExecutionPlan> plan() const;
 
+  // As Session::recorded_digest.
+  std::string recorded_digest(const HiddenRows& answer) const { return session_->recorded_digest(answer); }
+
   // Of a call's answers beside forward_fixed with the fixed handle, computed once.
   ParityResult parity(const std::vector<HiddenRows>& answers) const;
 

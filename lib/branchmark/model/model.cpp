@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <cstring>
 
 #include "branchmark/base/bf16.hpp"
 #include "branchmark/base/digest.hpp"
@@ -20,11 +21,21 @@ std::uint64_t next_model_id() {
 
 }  // namespace
 
+std::vector<std::byte> HiddenRows::bytes() const {
+  std::vector<std::byte> raw(values.size() * static_cast<std::size_t>(size_of(activation)));
+  std::vector<std::uint16_t> rounded;
+  const void* source = values.data();
+  if (activation == BMK_BF16) {
+    rounded.resize(values.size());
+    std::transform(values.begin(), values.end(), rounded.begin(), float_to_bf16);
+    source = rounded.data();
+  }
+  if (!raw.empty()) std::memcpy(raw.data(), source, raw.size());
+  return raw;
+}
+
 std::string HiddenRows::digest() const {
-  if (activation == BMK_F32) return sha256_hex(std::as_bytes(std::span(values)));
-  std::vector<std::uint16_t> raw(values.size());
-  std::transform(values.begin(), values.end(), raw.begin(), float_to_bf16);
-  return sha256_hex(std::as_bytes(std::span(raw)));
+  return sha256_hex(bytes());
 }
 
 Model::Model(std::shared_ptr<Context> context, ModelConfig config, std::shared_ptr<const Weights> weights,

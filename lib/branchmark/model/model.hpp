@@ -12,6 +12,7 @@
 // independent.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -42,7 +43,9 @@ struct HiddenRows {
   std::int64_t num_rows() const {
     return columns == 0 ? 0 : static_cast<std::int64_t>(values.size()) / columns;
   }
-  // sha256 of the little-endian bytes: bf16, or float32 under float32 activations.
+  // Little-endian: bf16, or float32 under float32 activations.
+  std::vector<std::byte> bytes() const;
+  // sha256 of bytes().
   std::string digest() const;
 };
 

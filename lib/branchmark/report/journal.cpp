@@ -99,6 +99,7 @@ Report read_journal(const std::filesystem::path& file) {
   if (number == 0)
     throw Error(ErrorCode::usage,
                 fmt::format("journal {}: found no complete line, expected a header", file.string()));
+  resolve_kept_outputs(report, file);
   if (!ended) {
     report.complete = false;
     report.exit.reset();

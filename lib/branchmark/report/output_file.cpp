@@ -11,6 +11,7 @@
 #include <csignal>
 #include <cstring>
 #include <optional>
+#include <random>
 #include <utility>
 
 #include "branchmark/base/error.hpp"
@@ -83,6 +84,22 @@ void check_output(const std::string& path, Replace replace) {
     refuse_existing(path);
 }
 
+void check_output_folder(const std::string& path) {
+  std::error_code error;
+  const auto status = fs::status(path, error);
+  if (path == "-" || (fs::exists(status) && !fs::is_directory(status)))
+    throw Error(ErrorCode::usage, fmt::format("output {}: found {}, expected a folder or nothing", path,
+                                              path == "-" ? "stdout" : "a file"));
+}
+
+void make_output_folder(const std::string& path) {
+  check_output_folder(path);
+  std::error_code error;
+  fs::create_directories(path, error);
+  if (error) fail_io(path, "the folder cannot be made", error.value());
+  static_cast<void>(OutputFile::open_shared(path + "/writable"));
+}
+
 void refuse_shared_paths(const std::vector<std::string>& paths) {
   const auto same = [](const std::string& a, const std::string& b) {
     if (is_written_in_place(a) || is_written_in_place(b)) return a == b && a == "-";
@@ -127,6 +144,12 @@ OutputFile OutputFile::open(const std::string& path, OutputKind kind, Replace re
   }
   if (::ftruncate(file.fd_, 0) != 0) file.fail("cannot be emptied", errno);
   return file;
+}
+
+OutputFile OutputFile::open_shared(const std::string& path) {
+  fs::path beside = path;
+  beside += fmt::format(".{:08x}.partial", std::random_device()());
+  return OutputFile(path, path, beside, open_new(path, beside, O_EXCL), Replace::replace);
 }
 
 OutputFile::OutputFile(OutputFile&& other) noexcept {

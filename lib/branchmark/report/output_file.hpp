@@ -26,6 +26,12 @@ bool is_written_in_place(const std::string& path);
 // Throws usage where open_output would refuse to replace. Opens, makes and removes nothing.
 void check_output(const std::string& path, Replace replace);
 
+// Throws usage where something that is no folder has the name. Makes nothing.
+void check_output_folder(const std::string& path);
+// Makes the folder and its parents, and sees that a file can be made in it. Throws usage as above, io where
+// it cannot.
+void make_output_folder(const std::string& path);
+
 // Throws usage where one path is named for two outputs; devices and pipes other than stdout may be.
 void refuse_shared_paths(const std::vector<std::string>& paths);
 
@@ -38,12 +44,14 @@ class OutputFile {
  public:
   // Throws usage for an existing regular file under Replace::refuse, io for what cannot be opened.
   static OutputFile open(const std::string& path, OutputKind kind, Replace replace);
+  // For a file of kind `whole` to which any number of runs may give the same bytes at the same time: each
+  // writes beside under a name of its own, and replaces what is there by what is equal to it. Its folder is
+  // there already. A killed run leaves a `.partial` file.
+  static OutputFile open_shared(const std::string& path);
 
   ~OutputFile();
   OutputFile(OutputFile&& other) noexcept;
   OutputFile& operator=(OutputFile&& other) noexcept;
-
-  const std::string& path() const noexcept { return path_; }
 
   // Writes all of it, buffered; throws io, naming path and cause.
   void write(std::string_view text);

@@ -167,6 +167,7 @@ Json header_to_json(const Report& report) {
   fields.put("model", as_json(report.model, model_json));
   fields.put("scenario", as_json(report.scenario, scenario_json));
   fields.put("gemm", report.gemm);
+  if (report.kept_outputs) fields.put("kept_outputs", Json{{"folder", report.kept_outputs->folder}});
   return fields.take();
 }
 

@@ -19,7 +19,7 @@ namespace branchmark {
 inline constexpr std::string_view kReportSchema = "branchmark-report";
 inline constexpr std::string_view kJournalSchema = "branchmark-journal";
 inline constexpr int kSchemaMajor = 1;
-inline constexpr int kSchemaMinor = 0;
+inline constexpr int kSchemaMinor = 1;
 
 struct ToolInfo {
   std::string version;
@@ -78,6 +78,12 @@ struct ScenarioInfo {
   std::string expanded;
 };
 
+// Where the outputs lie whose digests are in the report; kept_outputs.hpp has the form.
+struct KeptOutputsInfo {
+  std::string folder;              // as the report names it: relative to its own folder, or absolute
+  std::filesystem::path resolved;  // not in the JSON: from where the report was read
+};
+
 struct Report {
   std::string run_id;
   std::string command;  // "qualify", ...
@@ -99,6 +105,7 @@ struct Report {
   std::optional<ModelInfo> model;
   std::optional<ScenarioInfo> scenario;
   std::map<std::string, Json> gemm;  // by handle kind: the module's description
+  std::optional<KeptOutputsInfo> kept_outputs;
   std::vector<CaseRecord> cases;
   // Why an optional member is empty, by its name; the rest is "not known".
   std::map<std::string, std::string> null_reasons;

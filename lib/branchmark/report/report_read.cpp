@@ -149,6 +149,8 @@ Report report_header_from_json(const JsonView& view) {
     gemm.at(kind).require_object();
     report.gemm[kind] = gemm.at(kind).value();
   }
+  if (const auto kept = view.find("kept_outputs"))
+    report.kept_outputs = KeptOutputsInfo{kept->at("folder").string(), {}};
   report.null_reasons = null_reasons(view);
   return report;
 }
@@ -160,8 +162,14 @@ Report report_from_json(const Json& value, const std::string& origin) {
   return report;
 }
 
+void resolve_kept_outputs(Report& report, const std::filesystem::path& file) {
+  if (report.kept_outputs) report.kept_outputs->resolved = file.parent_path() / report.kept_outputs->folder;
+}
+
 Report read_report(const std::filesystem::path& file) {
-  return report_from_json(read_json_file(file), file.string());
+  auto report = report_from_json(read_json_file(file), file.string());
+  resolve_kept_outputs(report, file);
+  return report;
 }
 
 }  // namespace branchmark

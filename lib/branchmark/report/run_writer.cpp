@@ -9,6 +9,7 @@
 #include "branchmark/report/host.hpp"
 #include "branchmark/report/html/report_page.hpp"
 #include "branchmark/report/junit.hpp"
+#include "branchmark/report/kept_outputs.hpp"
 #include "branchmark/report/markdown.hpp"
 
 namespace branchmark {
@@ -25,6 +26,15 @@ std::string journal_beside(const std::string& report) {
   return path.string() + std::string(kJournalSuffix);
 }
 
+// A journal tells of the folder what its report does, so a relative name needs the two in one folder.
+KeptOutputsInfo info_of(const std::string& folder, const std::string& report, const std::string& journal) {
+  const auto whole = fs::weakly_canonical(fs::absolute(folder));
+  const auto parent = [](const std::string& file) {
+    return fs::weakly_canonical(fs::absolute(file).parent_path());
+  };
+  return {parent(report) == parent(journal) ? folder_from_report(whole, report) : whole.string(), whole};
+}
+
 }  // namespace
 
 RunWriter::RunWriter(Report report, const RunOutputs& outputs)
@@ -39,9 +49,15 @@ RunWriter::RunWriter(Report report, const RunOutputs& outputs)
   if (outputs.markdown) paths.push_back(*outputs.markdown);
   if (outputs.html) paths.push_back(*outputs.html);
   if (outputs.annotations) paths.push_back(*outputs.annotations);
-  refuse_shared_paths(paths);
+  auto with_folder = paths;
+  if (outputs.kept_outputs) with_folder.push_back(*outputs.kept_outputs);
+  refuse_shared_paths(with_folder);
   // All before any: with one of them refused, no other may have been replaced.
   for (const std::string& path : paths) check_output(path, outputs.replace);
+  if (outputs.kept_outputs) {
+    make_output_folder(*outputs.kept_outputs);
+    report_.kept_outputs = info_of(*outputs.kept_outputs, report_path_, journal_path_);
+  }
 
   const auto open = [&](const std::string& path) {
     return OutputFile::open(path, OutputKind::whole, outputs.replace);

@@ -28,6 +28,8 @@ struct RunOutputs {
   std::optional<std::string> markdown;
   std::optional<std::string> html;
   std::optional<std::string> annotations;  // for GitHub
+  // A folder, made before the run if it is not there; the run's cases write into it.
+  std::optional<std::string> kept_outputs;
   Replace replace = Replace::refuse;
 };
 

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <limits>
 
+#include "branchmark/base/distance.hpp"
 #include "branchmark/verify/checks/checks.hpp"
 #include "branchmark/verify/difference.hpp"
-#include "branchmark/verify/distance.hpp"
 #include "branchmark/verify/reference_file.hpp"
 
 namespace branchmark {

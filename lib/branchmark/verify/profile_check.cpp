@@ -4,8 +4,8 @@
 
 #include <map>
 
+#include "branchmark/base/distance.hpp"
 #include "branchmark/verify/checks/checks.hpp"
-#include "branchmark/verify/distance.hpp"
 #include "branchmark/verify/synthetic_adapter.hpp"
 
 namespace branchmark {
@@ -24,6 +24,7 @@ class Profiles {
  public:
   explicit Profiles(std::shared_ptr<Session> session) : session_(std::move(session)) {}
 
+  const Session& session() const { return *session_; }
   const Request& request(std::size_t index) const { return session_->requests()[index]; }
 
   Model& model(const Profile& profile) {
@@ -118,7 +119,8 @@ void run_admitted(CaseRecord& record, Profiles& profiles, const Cell& cell, cons
     add_error(record, cell, "no_module_call", "ran without a module call, so the calls are not counted",
               "every call into the module must pass Context::call");
   witness(record, "entry_points_admitted", 1, 1);
-  for (const auto& rows : found.rows) record.digests.push_back(last_row(rows).digest());
+  for (const auto& rows : found.rows)
+    record.digests.push_back(profiles.session().recorded_digest(last_row(rows)));
   add_distance(record, found.rows, profiles.truth(cell.profile.unmerged_adapter, cell.request_index));
   const bool is_the_truth = cell.profile.reference_numerics && cell.entry_point->name == "forward";
   if (is_the_truth && record.metrics.at("relative_l2").samples.front() != 0)

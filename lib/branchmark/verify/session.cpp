@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "branchmark/base/digest.hpp"
 #include "branchmark/base/random.hpp"
 #include "branchmark/model/checkpoint.hpp"
 #include "branchmark/model/merge.hpp"
@@ -164,6 +165,14 @@ const HiddenRows& Session::fixed(const Prompt& prompt, GemmKind gemm) {
   auto found = fixed_.find(key);
   if (found == fixed_.end()) found = fixed_.emplace(key, model().forward_fixed(prompt, gemm)).first;
   return found->second;
+}
+
+std::string Session::recorded_digest(const HiddenRows& rows) const {
+  return recorded_digest(rows.bytes(), rows.activation);
+}
+
+std::string Session::recorded_digest(std::span<const std::byte> bytes, bmk_dtype type) const {
+  return options_.kept_outputs ? options_.kept_outputs->keep(bytes, type) : sha256_hex(bytes);
 }
 
 std::string Session::command_for(const std::string& key) const {

@@ -3,15 +3,18 @@
 // be listed without touching any. Used by one thread.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "branchmark/model/model.hpp"
+#include "branchmark/report/kept_outputs.hpp"
 #include "branchmark/scenario/scenario.hpp"
 #include "branchmark/verify/case.hpp"
 
@@ -37,6 +40,8 @@ struct SessionOptions {
       open_context;
   bool on_cpu = false;
   GemmSetOptions gemm;
+  // Where the outputs go whose digests are recorded; absent: nowhere.
+  std::optional<KeptOutputs> kept_outputs = {};
 };
 
 class Session {
@@ -72,6 +77,11 @@ class Session {
 
   // forward_fixed of a prompt, remembered.
   const HiddenRows& fixed(const Prompt& prompt, GemmKind gemm);
+  // The digest of an output as a record has it: sha256 of its bytes, which are kept where the run keeps its
+  // outputs. Throws io where they cannot be.
+  std::string recorded_digest(const HiddenRows& rows) const;
+  std::string recorded_digest(std::span<const std::byte> bytes, bmk_dtype type) const;
+  const std::optional<KeptOutputs>& kept_outputs() const { return options_.kept_outputs; }
   // How a person repeats one case alone.
   std::string command_for(const std::string& key) const;
 

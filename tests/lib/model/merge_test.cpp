@@ -8,8 +8,8 @@
 #include <cmath>
 
 #include "branchmark/base/bf16.hpp"
+#include "branchmark/base/distance.hpp"
 #include "branchmark/model/tensor_list.hpp"
-#include "branchmark/verify/distance.hpp"
 #include "branchmark/verify/synthetic_adapter.hpp"
 #include "lib/model/folder.hpp"
 #include "lib/model/small_model.hpp"

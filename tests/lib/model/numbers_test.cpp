@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "branchmark/base/bf16.hpp"
-#include "branchmark/verify/distance.hpp"
+#include "branchmark/base/distance.hpp"
 #include "small_model.hpp"
 
 namespace branchmark {

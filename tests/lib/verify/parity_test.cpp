@@ -9,9 +9,9 @@
 #include <cmath>
 #include <limits>
 
+#include "branchmark/base/distance.hpp"
 #include "branchmark/base/json.hpp"
 #include "branchmark/scenario/load.hpp"
-#include "branchmark/verify/distance.hpp"
 #include "branchmark/verify/run_case.hpp"
 #include "lib/verify/module_under_test.hpp"
 

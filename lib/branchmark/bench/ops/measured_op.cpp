@@ -7,7 +7,6 @@
 #include <string_view>
 #include <utility>
 
-#include "branchmark/base/digest.hpp"
 #include "branchmark/bench/samples.hpp"
 
 namespace branchmark::ops {
@@ -56,8 +55,12 @@ std::vector<std::byte> download_bytes(Context& context, const bmk_matrix& result
 
 }  // namespace
 
-MeasuredOp::MeasuredOp(std::shared_ptr<BenchDevice> device, OpSpec spec, std::string key)
-    : device_(std::move(device)), spec_(std::move(spec)), key_(std::move(key)) {}
+MeasuredOp::MeasuredOp(std::shared_ptr<const Session> session, std::shared_ptr<BenchDevice> device,
+                       OpSpec spec, std::string key)
+    : session_(std::move(session)),
+      device_(std::move(device)),
+      spec_(std::move(spec)),
+      key_(std::move(key)) {}
 
 void MeasuredOp::prepare(BenchmarkRegistry& registry, OperandPool& pool) {
   series_.take = [this, &registry] { return take(registry); };
@@ -111,7 +114,7 @@ MeasuredOp::Outputs MeasuredOp::launch_once() {
 
 void MeasuredOp::keep(const Outputs& first) {
   for (std::size_t i = 0; i < first.size(); ++i) {
-    digests_.push_back(sha256_hex(first[i]));
+    digests_.push_back(session_->recorded_digest(first[i], operands_->results()[i].dtype));
     hashes_.push_back(hash_of(first[i]));
     num_non_finite_ += count_non_finite(first[i], operands_->results()[i].dtype);
   }

@@ -16,13 +16,16 @@
 #include "branchmark/bench/ops/google_benchmark.hpp"
 #include "branchmark/bench/ops/op_list.hpp"
 #include "branchmark/bench/rounds.hpp"
+#include "branchmark/verify/session.hpp"
 
 namespace branchmark::ops {
 
 class MeasuredOp {
  public:
-  // `key` is the benchmark's name; the registry and the pool must last until finish().
-  MeasuredOp(std::shared_ptr<BenchDevice> device, OpSpec spec, std::string key);
+  // `key` is the benchmark's name; the registry and the pool must last until finish(). The session's run is
+  // the one that records the outputs.
+  MeasuredOp(std::shared_ptr<const Session> session, std::shared_ptr<BenchDevice> device, OpSpec spec,
+             std::string key);
 
   Series& series() { return series_; }
   const Series& series() const { return series_; }
@@ -60,6 +63,7 @@ class MeasuredOp {
   void run(benchmark::State& state);
   Sample take(BenchmarkRegistry& registry);
 
+  std::shared_ptr<const Session> session_;
   std::shared_ptr<BenchDevice> device_;
   OpSpec spec_;
   std::string key_;

@@ -60,7 +60,8 @@ OpRun::Block OpRun::measure(const std::string& name) {
   Block block;
   std::map<std::string, std::vector<MeasuredOp*>> sides_of;  // by the key without the side
   for (const auto& request : requests_of(name)) {
-    auto measured = std::make_unique<MeasuredOp>(sides_.device(request->side), request->spec, request->key);
+    auto measured = std::make_unique<MeasuredOp>(sides_.session(request->side), sides_.device(request->side),
+                                                 request->spec, request->key);
     measured->prepare(registry, *pools[request->side]);
     sides_of[case_key("op", request->spec.parameters)].push_back(measured.get());
     block.emplace(request->key, std::move(measured));

@@ -31,12 +31,12 @@ void settle(CaseRecord& record) {
   record.outcome = failed ? Outcome::fail : Outcome::pass;
 }
 
-void compare_prompts(CaseRecord& record, const std::vector<HiddenRows>& left,
+void compare_prompts(CaseRecord& record, const Session& session, const std::vector<HiddenRows>& left,
                      const std::vector<const HiddenRows*>& right,
                      const std::function<Finding(std::size_t)>& explain) {
   std::vector<std::size_t> different;
   for (std::size_t i = 0; i < left.size(); ++i) {
-    record.digests.push_back(left[i].digest());
+    record.digests.push_back(session.recorded_digest(left[i]));
     if (record.digests.back() != right[i]->digest()) different.push_back(i);
   }
   const auto compared = record.witness["prompts_compared"].found + static_cast<std::int64_t>(left.size());

@@ -38,7 +38,8 @@ void settle(CaseRecord& record);
 
 // Compares result rows prompt by prompt, bit for bit. Counts `prompts_compared`; `explain(i)` makes the
 // finding of a prompt that differs (called for the first one only; the others are counted in its message).
-void compare_prompts(CaseRecord& record, const std::vector<HiddenRows>& left,
+// Records the left side's digests.
+void compare_prompts(CaseRecord& record, const Session& session, const std::vector<HiddenRows>& left,
                      const std::vector<const HiddenRows*>& right,
                      const std::function<Finding(std::size_t)>& explain);
 

@@ -25,7 +25,7 @@ void run_packed(CaseRecord& record, Session& session, const Request& request, Ge
   const auto right = model.forward_shared(request.tree, per_branch);
   witness(record, "passes_per_branch", static_cast<std::int64_t>(plan.passes.size()),
           model.statistics().passes - passes_before);
-  compare_prompts(record, left, pointers(right), [&](std::size_t i) {
+  compare_prompts(record, session, left, pointers(right), [&](std::size_t i) {
     const auto prompt = static_cast<std::int64_t>(i);
     auto one = traced_shared(model, request.tree, packed, prompt);
     auto other = traced_shared(model, request.tree, per_branch, prompt);
@@ -51,7 +51,7 @@ void run_batch(CaseRecord& record, Session& session, const Request& request, Gem
   for (const auto& prompt : prompts) tokens += static_cast<std::int64_t>(prompt.tokens.size());
   witness(record, "passes", 1, model.statistics().passes - before.passes);
   witness(record, "tokens_run", tokens, model.statistics().tokens_run - before.tokens_run);
-  compare_prompts(record, batch, alone, [&](std::size_t i) {
+  compare_prompts(record, session, batch, alone, [&](std::size_t i) {
     return explain_difference(request.prompts[i].path,
                               traced_batch(model, prompts, gemm, static_cast<std::int64_t>(i)),
                               traced_fixed(model, prompts[i], gemm), session.command_for(record.key()));

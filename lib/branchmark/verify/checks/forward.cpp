@@ -3,8 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "branchmark/base/distance.hpp"
 #include "branchmark/verify/checks/checks.hpp"
-#include "branchmark/verify/distance.hpp"
 
 namespace branchmark {
 namespace {
@@ -56,7 +56,7 @@ void run_graph(CaseRecord& record, Session& session, std::int64_t tokens) {
   // A length that an earlier case captured is replayed from the first call on.
   witness(record, "captures_and_replays", 3,
           after.captures - before.captures + after.replays - before.replays);
-  compare_prompts(record, rows, {&eager, &eager, &eager}, [&](std::size_t i) {
+  compare_prompts(record, session, rows, {&eager, &eager, &eager}, [&](std::size_t i) {
     return Finding{
         .id = "bits_differ",
         .severity = Severity::error,

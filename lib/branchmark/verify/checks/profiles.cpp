@@ -49,7 +49,7 @@ void run_profile(CaseRecord& record, Session& session, const Profile& profile) {
   const auto before = model->context().counters().calls;
   const auto rows = model->forward(prompt);
   witness(record, "controls_caught", 1, model->context().counters().calls > before ? 1 : 0);
-  record.digests.push_back(rows.digest());
+  record.digests.push_back(session.recorded_digest(rows));
   settle(record);
 }
 

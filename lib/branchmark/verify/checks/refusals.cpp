@@ -208,7 +208,7 @@ void run_recovery(CaseRecord& record, Session& session, GemmKind gemm) {
   shared_witness.add_to(record);
   std::vector<const HiddenRows*> expected;
   for (const auto& rows : first) expected.push_back(&rows);
-  compare_prompts(record, second, expected, [&](std::size_t i) {
+  compare_prompts(record, session, second, expected, [&](std::size_t i) {
     return Finding{.id = "bits_differ",
                    .severity = Severity::error,
                    .message = request.prompts[i].path + ": the result changed after refused requests",

@@ -110,7 +110,7 @@ void run_case(CaseRecord& record, Session& session, const Request& request, Grap
     witness(record, "graphs_replayed", 1, std::min<std::int64_t>(1, replays));
     witness(record, "graphs_captured", 1, std::min<std::int64_t>(1, graphs.captures));
   }
-  compare_prompts(record, rows, expected, [&](std::size_t i) {
+  compare_prompts(record, session, rows, expected, [&](std::size_t i) {
     return explain_difference(request.prompts[i].path,
                               traced_shared(*model, request.tree, options, static_cast<std::int64_t>(i)),
                               traced_fixed(session.model(), request.prompts[i].prompt, options.gemm),

@@ -42,7 +42,7 @@ void run_repeated(CaseRecord& record, Session& session, const Request& request,
   for (std::int64_t i = 0; i < repeats && record.findings.empty(); ++i) {
     record.digests.clear();
     compare_prompts(
-        record, model.forward_shared(request.tree, options), pointers(first),
+        record, session, model.forward_shared(request.tree, options), pointers(first),
         changed_after(session, record, request, fmt::format("in repeat {} of {}", i + 1, repeats)));
   }
   shared.add_to(record);
@@ -66,7 +66,7 @@ void run_reordered(CaseRecord& record, Session& session, const Request& request,
   for (std::size_t i = 0; i < prompts.size(); ++i)
     in_place += prompts[prompts.size() - 1 - i].prompt.tokens == request.prompts[i].prompt.tokens ? 1 : 0;
   witness(record, "prompts_matched", static_cast<std::int64_t>(request.prompts.size()), in_place);
-  compare_prompts(record, rows, pointers(straight),
+  compare_prompts(record, session, rows, pointers(straight),
                   changed_after(session, record, request, "when groups and branches were reversed"));
   control_flipped_bit(record, straight.front());
   settle(record);
@@ -85,7 +85,7 @@ void run_interleaved(CaseRecord& record, Session& session, const Request& reques
   const auto after = model.forward(single);
   const auto same = [&](const HiddenRows& rows) { return rows.digest() == before.digest() ? 1 : 0; };
   witness(record, "forward_unchanged", 2, same(between) + same(after));
-  compare_prompts(record, second, pointers(first),
+  compare_prompts(record, session, second, pointers(first),
                   changed_after(session, record, request, "after a forward in between"));
   control_flipped_bit(record, first.front());
   settle(record);
@@ -106,7 +106,7 @@ void run_grown(CaseRecord& record, Session& session, const Request& request, con
   const auto second = model->forward_shared(request.tree, options);
   shared.add_to(record);
   compare_prompts(
-      record, second, pointers(first),
+      record, session, second, pointers(first),
       changed_after(session, record, request, "after scratch memory grew and was filled with NaN"));
   control_flipped_bit(record, first.front());
   settle(record);
@@ -127,7 +127,7 @@ void run_isolation(CaseRecord& record, Session& session, const Request& request,
   shared.add_to(record);
   witness(record, "controls_caught", 1, second.front().digest() != first.front().digest() ? 1 : 0);
   second.front() = first.front();
-  compare_prompts(record, second, pointers(first),
+  compare_prompts(record, session, second, pointers(first),
                   changed_after(session, record, request, "when only another branch's tokens changed"));
   witness(record, "siblings_compared", static_cast<std::int64_t>(first.size()) - 1,
           static_cast<std::int64_t>(second.size()) - 1);

@@ -1,4 +1,4 @@
-#include "branchmark/verify/distance.hpp"
+#include "branchmark/base/distance.hpp"
 
 #include <algorithm>
 #include <cmath>
