@@ -8,6 +8,7 @@
 
 #include "branchmark/compare/case_times.hpp"
 #include "branchmark/compare/counters.hpp"
+#include "branchmark/compare/outputs.hpp"
 #include "branchmark/compare/time_comparison.hpp"
 
 namespace branchmark {
@@ -38,41 +39,6 @@ std::string fault_of(const CaseState& state) {
 
 bool failed(const CaseState& state) {
   return state.outcome != Outcome::pass && state.outcome != Outcome::skipped;
-}
-
-// Prompt by prompt: equal where every run of both sides has the same digest.
-std::optional<OutputComparison> compare_outputs(const SideCase& a, const SideCase& b) {
-  OutputComparison compared;
-  std::size_t num_prompts = 0;
-  const auto measure = [&](const SideCase& merged) {
-    bool any = false;
-    for (const auto* record : merged.records) {
-      any = any || !record->digests.empty();
-      num_prompts = std::max(num_prompts, record->digests.size());
-    }
-    return any;
-  };
-  const bool has_a = measure(a);
-  const bool has_b = measure(b);
-  if (!has_a || !has_b) return std::nullopt;
-  for (std::size_t prompt = 0; prompt < num_prompts; ++prompt) {
-    const auto digests_of = [&](const SideCase& merged) {
-      std::set<std::string> digests;
-      for (const auto* record : merged.records)
-        // A run that says nothing of its outputs, because it failed, does not speak against the others.
-        if (!record->digests.empty())
-          digests.insert(prompt < record->digests.size() ? record->digests[prompt] : std::string());
-      return digests;
-    };
-    auto digests = digests_of(a);
-    const auto of_b = digests_of(b);
-    compared.a_unstable = compared.a_unstable || digests.size() > 1;
-    compared.b_unstable = compared.b_unstable || of_b.size() > 1;
-    digests.insert(of_b.begin(), of_b.end());
-    if (digests.size() == 1) ++compared.num_equal;
-  }
-  compared.num_prompts = static_cast<std::int64_t>(num_prompts);
-  return compared;
 }
 
 void compare_counters(CaseComparison& compared, const SideCase& a, const SideCase& b) {
@@ -151,7 +117,7 @@ CaseComparison compare_case(const MatchedCase& matched, const CaseComparisonOpti
     compared.verdict = matched.a == nullptr ? CaseVerdict::added : CaseVerdict::missing;
     return compared;
   }
-  compared.outputs = compare_outputs(*matched.a, *matched.b);
+  compared.outputs = compare_outputs(*matched.a, *matched.b, options.kept);
   compare_counters(compared, *matched.a, *matched.b);
   if (fault_of(*compared.a).empty() && fault_of(*compared.b).empty())
     compare_all_times(compared, *matched.a, *matched.b, options);

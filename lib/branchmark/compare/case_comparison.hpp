@@ -6,6 +6,7 @@
 
 #include "branchmark/compare/comparison.hpp"
 #include "branchmark/compare/matching.hpp"
+#include "branchmark/compare/outputs.hpp"
 
 namespace branchmark {
 
@@ -14,6 +15,7 @@ struct CaseComparisonOptions {
   std::function<double(const std::string& key, const std::string& metric)> effect;
   // The metric whose verdict is the case's where several have one.
   std::string first_metric;
+  KeptOfSides kept;
 };
 
 // Everything but verdicts, which need the other cases' tests too.

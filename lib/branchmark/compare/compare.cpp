@@ -12,7 +12,7 @@
 namespace branchmark {
 namespace {
 
-CaseComparisonOptions case_options(const Side& b, const CompareOptions& options) {
+CaseComparisonOptions case_options(const Side& a, const Side& b, const CompareOptions& options) {
   const auto& device = b.reports().front().report.device;
   CaseComparisonOptions made;
   // What ends sampling in bench: the device's own time, on a CPU that of the call.
@@ -21,6 +21,7 @@ CaseComparisonOptions case_options(const Side& b, const CompareOptions& options)
     return options.noise_floor ? std::max(options.min_effect, options.noise_floor->effect_of(key, metric))
                                : options.min_effect;
   };
+  made.kept = kept_of(a, b);
   return made;
 }
 
@@ -58,7 +59,7 @@ Comparison compare(Side a, Side b, const CompareOptions& options) {
     throw Error(ErrorCode::usage, options.filter ? "--filter matches no case of either side"
                                                  : "found no case on either side, expected at least one");
 
-  const auto how = case_options(b, options);
+  const auto how = case_options(a, b, options);
   for (const auto& matched : match_cases(a, b)) comparison.cases.push_back(compare_case(matched, how));
   std::vector<TimeComparison*> times;
   for (auto& row : comparison.cases)
@@ -67,6 +68,8 @@ Comparison compare(Side a, Side b, const CompareOptions& options) {
   for (auto& row : comparison.cases) {
     conclude(row);
     row.gates = gates_of(row, options.fail_on);
+    if (row.outputs_changed() && !both_kept(how.kept))
+      row.outputs->suggestion = keep_suggestion(b.reports().front().report, row);
     for (auto& time : row.times)
       if (time.verdict == CaseVerdict::inconclusive)
         time.suggestion = settle_suggestion(b.reports().front().report, row, time);

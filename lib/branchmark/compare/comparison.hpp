@@ -77,12 +77,24 @@ struct TimeComparison {
   std::optional<Interval> interval() const;  // of the ratio
 };
 
+// Of outputs that are not the same bytes, where both sides kept theirs. Of several the largest.
+struct OutputDistance {
+  std::int64_t num_outputs = 0;       // that were measured
+  std::optional<double> relative_l2;  // |B - A| / |A|; empty where that is not finite
+  std::int64_t max_ulp_bf16 = 0;      // in values of bf16, also of float32 outputs
+  std::int64_t num_different = 0;     // elements with other bits, of all measured outputs
+  std::int64_t num_elements = 0;
+};
+
 struct OutputComparison {
   std::int64_t num_prompts = 0;
   std::int64_t num_equal = 0;
   // Whether a side's own runs differ.
   bool a_unstable = false;
   bool b_unstable = false;
+  std::optional<OutputDistance> distance;
+  std::string reason;      // why an output that changed has no distance
+  std::string suggestion;  // how to get one, where a side kept none
 };
 
 // A counter that is not the same on both sides: the values found, ascending, one unless a side's runs differ.

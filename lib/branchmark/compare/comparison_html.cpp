@@ -96,13 +96,34 @@ Section cases_section(const Comparison& comparison) {
     auto remarks = remark_text(*row);
     if (time != nullptr && !time->suggestion.empty())
       remarks += (remarks.empty() ? "" : " ") + ("\u2192 " + time->suggestion);
+    if (row->outputs && !row->outputs->suggestion.empty()) remarks += " \u2192 " + row->outputs->suggestion;
     cells.emplace_back(remarks);
     table.rows.push_back(std::move(cells));
   }
   return {.title = "Cases", .rest = draw(table)};
 }
 
-// Other times of the cases than the deciding ones, counters that changed, cases of one side alone.
+Table distances_table(const Comparison& comparison) {
+  Table table{.title = "Outputs that changed, where both sides kept theirs",
+              .columns = {{"case", Align::text},
+                          {"outputs"},
+                          {"relative_l2"},
+                          {"max ulp of bf16"},
+                          {"elements that differ"},
+                          {"elements"}},
+              .rows = {}};
+  for (const auto* row : comparison.worst_first()) {
+    if (!row->outputs || !row->outputs->distance) continue;
+    const auto& distance = *row->outputs->distance;
+    table.rows.push_back({row->key, fmt::format("{}", distance.num_outputs),
+                          distance.relative_l2 ? fmt::format("{:.3g}", *distance.relative_l2) : "not finite",
+                          fmt::format("{}", distance.max_ulp_bf16), fmt::format("{}", distance.num_different),
+                          fmt::format("{}", distance.num_elements)});
+  }
+  return table;
+}
+
+// Outputs and counters that changed, cases of one side alone.
 void add_details(Section& section, const Comparison& comparison) {
   Table counters{.title = "Counters that changed",
                  .columns = {{"case", Align::text}, {"counter", Align::text}},
@@ -115,7 +136,8 @@ void add_details(Section& section, const Comparison& comparison) {
   for (const auto& key : comparison.removed) names.rows.push_back({key, "missing"});
   for (const auto& key : comparison.added) names.rows.push_back({key, "new"});
   for (const auto& [from, to] : comparison.renamed) names.rows.push_back({to, "renamed from " + from});
-  for (const auto* table : {&counters, &names})
+  Table distances = distances_table(comparison);
+  for (const auto* table : {&distances, &counters, &names})
     if (!table->rows.empty()) section.rest += draw(*table);
 }
 

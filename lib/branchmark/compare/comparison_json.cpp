@@ -40,11 +40,24 @@ Json time_json(const TimeComparison& time) {
   return json;
 }
 
+Json distance_json(const OutputDistance& distance) {
+  Json json = {{"outputs", distance.num_outputs},
+               {"max_ulp_bf16", distance.max_ulp_bf16},
+               {"different_elements", distance.num_different},
+               {"elements", distance.num_elements}};
+  if (distance.relative_l2) json["relative_l2"] = rounded(*distance.relative_l2);
+  return json;
+}
+
 Json outputs_json(const OutputComparison& outputs) {
-  return {{"prompts", outputs.num_prompts},
-          {"equal", outputs.num_equal},
-          {"a_unstable", outputs.a_unstable},
-          {"b_unstable", outputs.b_unstable}};
+  Json json = {{"prompts", outputs.num_prompts},
+               {"equal", outputs.num_equal},
+               {"a_unstable", outputs.a_unstable},
+               {"b_unstable", outputs.b_unstable}};
+  if (outputs.distance) json["distance"] = distance_json(*outputs.distance);
+  if (!outputs.reason.empty()) json["reason"] = outputs.reason;
+  if (!outputs.suggestion.empty()) json["suggestion"] = outputs.suggestion;
+  return json;
 }
 
 Json state_json(const CaseState& state) {

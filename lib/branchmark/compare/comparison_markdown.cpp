@@ -38,6 +38,7 @@ std::string row_text(const CaseComparison& row) {
   auto remark = markdown_escaped(cut(remark_text(row)));
   if (time != nullptr && !time->suggestion.empty())
     remark += (remark.empty() ? "" : "<br>") + code(time->suggestion);
+  if (row.outputs && !row.outputs->suggestion.empty()) remark += "<br>" + code(row.outputs->suggestion);
   return fmt::format("| {} | {} | {} | {} | {} | {} |\n", row.gates.empty() ? verdict : "**" + verdict + "**",
                      markdown_escaped(row.key), time == nullptr ? "" : milliseconds_text(time->a.median_ns),
                      time == nullptr ? "" : milliseconds_text(time->b.median_ns),

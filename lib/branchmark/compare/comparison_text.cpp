@@ -22,7 +22,27 @@ std::string_view colour_of(const CaseComparison& row) {
   return row.verdict == CaseVerdict::same || row.verdict == CaseVerdict::faster ? "32" : "33";
 }
 
-std::string row_text(const CaseComparison& row, bool with_suggestion, Colour colour) {
+// What a reader has not been told to do yet: one of a kind shows how, the other renderings have all.
+class Suggestions {
+ public:
+  std::string text(const CaseComparison& row) {
+    std::string lines;
+    const auto add = [&](const std::string& suggestion, bool& told) {
+      if (suggestion.empty() || told) return;
+      told = true;
+      lines += fmt::format("  {:<15}-> {}\n", "", printable(suggestion));
+    };
+    if (const auto* time = row.deciding_time()) add(time->suggestion, times_told_);
+    if (row.outputs) add(row.outputs->suggestion, outputs_told_);
+    return lines;
+  }
+
+ private:
+  bool times_told_ = false;
+  bool outputs_told_ = false;
+};
+
+std::string row_text(const CaseComparison& row, Suggestions& suggestions, Colour colour) {
   auto text = "  " + painted(fmt::format("{:<15}", verdict_text(row)), colour_of(row), colour);
   const auto* time = row.deciding_time();
   text += time == nullptr ? fmt::format("{:>42}  ", "")
@@ -33,9 +53,7 @@ std::string row_text(const CaseComparison& row, bool with_suggestion, Colour col
   text += "\n";
   const auto remark = remark_text(row);
   if (!remark.empty()) text += fmt::format("  {:<15}{}\n", "", printable(remark));
-  if (with_suggestion && time != nullptr && !time->suggestion.empty())
-    text += fmt::format("  {:<15}-> {}\n", "", printable(time->suggestion));
-  return text;
+  return text + suggestions.text(row);
 }
 
 // A row that a reader need not see: the same in every respect.
@@ -47,7 +65,7 @@ std::string rows_text(const Comparison& comparison, Colour colour) {
   std::string text;
   std::size_t shown = 0;
   std::size_t left = 0;
-  bool suggested = false;
+  Suggestions suggestions;
   for (const auto* row : comparison.worst_first()) {
     if (is_plain(*row)) continue;
     if (shown == kMaxRows) {
@@ -56,9 +74,7 @@ std::string rows_text(const Comparison& comparison, Colour colour) {
     }
     if (shown++ == 0)
       text += fmt::format("\n  {:<15}{:>10} {:>10} {:>21}  {}\n", "", "A ms", "B ms", "B over A", "case");
-    // One shows how; the other renderings have all.
-    text += row_text(*row, !suggested, colour);
-    suggested = suggested || row->verdict == CaseVerdict::inconclusive;
+    text += row_text(*row, suggestions, colour);
   }
   if (left > 0) text += fmt::format("  {} more rows are in the JSON (--report) and Markdown\n", left);
   return text;

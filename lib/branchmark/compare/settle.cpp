@@ -10,8 +10,9 @@ namespace branchmark {
 namespace {
 
 // Options of a run that place outputs or choose cases: each with a value, or joined to it by "=".
-constexpr std::array<std::string_view, 7> kLeftOut = {"--report", "--journal",     "--junit", "--markdown",
-                                                      "--html",   "--annotations", "--filter"};
+constexpr std::array<std::string_view, 8> kLeftOut = {"--report",   "--journal",     "--junit",
+                                                      "--markdown", "--html",        "--annotations",
+                                                      "--filter",   "--keep-outputs"};
 
 std::string quoted(const std::string& word) {
   const bool plain = !word.empty() && word.find_first_not_of(
@@ -47,7 +48,20 @@ std::string repeated(const Report& report) {
   return text;
 }
 
+// The run again, of one case. In a run of two builds the key goes on with the side.
+std::string repeated_case(const Report& report, const std::string& key) {
+  const bool two_builds = std::any_of(report.argv.begin(), report.argv.end(),
+                                      [](const auto& word) { return word.starts_with("--against"); });
+  return fmt::format("{} --filter '^{}{}'", repeated(report), escaped_for_regex(key),
+                     two_builds ? ",side=" : "$");
+}
+
 }  // namespace
+
+std::string keep_suggestion(const Report& report, const CaseComparison& compared) {
+  return fmt::format("to see how far apart, on both sides: {} --keep-outputs DIR",
+                     repeated_case(report, compared.key));
+}
 
 std::string settle_suggestion(const Report& report, const CaseComparison& compared,
                               const TimeComparison& time) {
@@ -58,7 +72,7 @@ std::string settle_suggestion(const Report& report, const CaseComparison& compar
         "than "
         "{:.3g}",
         time.effect);
-  const auto again = fmt::format("{} --filter '^{}$'", repeated(report), escaped_for_regex(compared.key));
+  const auto again = repeated_case(report, compared.key);
   if (several) return fmt::format("give each side more runs: {}", again);
   return fmt::format(
       "on both sides: {}{}", again,

@@ -13,4 +13,7 @@ namespace branchmark {
 std::string settle_suggestion(const Report& report, const CaseComparison& compared,
                               const TimeComparison& time);
 
+// Repeats one case of the run `report`, which kept no outputs or whose other side did not, keeping them.
+std::string keep_suggestion(const Report& report, const CaseComparison& compared);
+
 }  // namespace branchmark

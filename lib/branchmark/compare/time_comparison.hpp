@@ -20,8 +20,8 @@
 
 namespace branchmark {
 
-// What no two runs of identical code agree on: where operands lie in memory has moved an op of 3 us by 0.07 us
-// on an H200, in all samples of a run alike.
+// What no two runs of identical code agree on: where operands lie in memory has moved an op of 3 us by 0.07
+// us on an H200, in all samples of a run alike.
 inline constexpr double kLeastDifferenceNs = 100;
 
 // Everything but the verdict and what explains it; the probability is that of this test alone. Samples are in

@@ -24,6 +24,16 @@ std::string other_times(const CaseComparison& row) {
   return text;
 }
 
+std::string changed_outputs(const OutputComparison& outputs) {
+  auto text =
+      fmt::format("outputs equal {} of {}{}", outputs.num_equal, outputs.num_prompts,
+                  outputs.a_unstable || outputs.b_unstable ? ", not the same in all runs of a side" : "");
+  if (outputs.distance) append(text, distance_text(*outputs.distance));
+  // With a suggestion it is that one was not kept, which the suggestion says too.
+  if (outputs.suggestion.empty()) append(text, outputs.reason);
+  return text;
+}
+
 }  // namespace
 
 std::string ratio_text(const TimeComparison& time) {
@@ -45,6 +55,15 @@ std::string counter_text(const CounterChange& change) {
   return fmt::format("{} {} to {}", change.name, values_text(change.a), values_text(change.b));
 }
 
+std::string distance_text(const OutputDistance& distance) {
+  auto text = distance.relative_l2 ? fmt::format("relative_l2 {:.3g}", *distance.relative_l2)
+                                   : std::string("relative_l2 not finite");
+  text += fmt::format(", at most {} ulp of bf16, {} of {} elements differ", distance.max_ulp_bf16,
+                      distance.num_different, distance.num_elements);
+  if (distance.num_outputs > 1) text += fmt::format(" in {} outputs", distance.num_outputs);
+  return text;
+}
+
 std::string side_text(const std::vector<ComparedRun>& runs) {
   const auto& first = runs.front();
   auto text = fmt::format("{}{}", first.scenario ? *first.scenario + " " : "",
@@ -61,11 +80,7 @@ std::string remark_text(const CaseComparison& row) {
     append(text,
            row.reason.empty() ? fmt::format("newly failing: {}", name_of(row.b->outcome)) : "newly failing");
   if (row.renamed_from) append(text, "was " + *row.renamed_from);
-  if (row.outputs_changed())
-    append(text, fmt::format("outputs equal {} of {}{}", row.outputs->num_equal, row.outputs->num_prompts,
-                             row.outputs->a_unstable || row.outputs->b_unstable
-                                 ? ", not the same in all runs of a side"
-                                 : ""));
+  if (row.outputs_changed()) append(text, changed_outputs(*row.outputs));
   for (const auto& change : row.counters) append(text, counter_text(change));
   if (const auto* time = row.deciding_time(); time != nullptr && !time->reason.empty()) {
     append(text, time->reason);
