@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 
 #include "folder.hpp"
 #include "small_model.hpp"
@@ -76,6 +77,24 @@ TEST(Packing, EveryExecutionOfATreeHasTheBitsOfTheFixedPass) {
     for (const auto packing : {Packing::packed, Packing::per_branch})
       EXPECT_EQ(digests(model->forward_shared(tree, {.gemm = gemm, .packing = packing})), expected)
           << name_of(gemm) << ", " << name_of(packing);
+}
+
+TEST(Packing, K12EveryNumberOfBranchesGivesAPromptOneDigest) {
+  const auto model = small_model();
+  const auto tree_of = [](std::size_t branches) {
+    std::vector<std::int64_t> lengths;
+    for (std::size_t i = 0; i < branches; ++i) lengths.push_back(std::array{38, 1, 5, 64}[i % 4]);
+    return PrefixTree::from_groups(random_tokens("request", 70), {random_group("branches", 5, lengths)});
+  };
+  const auto expected = fixed_digests(*model, tree_of(64));
+  for (const std::size_t branches : {1, 2, 3, 8, 17, 32, 62, 64})
+    for (const auto packing : {Packing::packed, Packing::per_branch})
+      for (const auto gemm : {GemmKind::fixed, GemmKind::fastest_of_class}) {
+        const auto found =
+            digests(model->forward_shared(tree_of(branches), {.gemm = gemm, .packing = packing}));
+        ASSERT_EQ(found.size(), branches);
+        EXPECT_TRUE(std::equal(found.begin(), found.end(), expected.begin())) << branches << " branches";
+      }
 }
 
 // K11: what the plan says is what the model does.
