@@ -35,14 +35,12 @@ std::string counted(std::int64_t count, std::string_view what) {
 
 // What one gate says, from the rows that do not pass it.
 std::string gate_text(Gate gate, const Comparison& comparison) {
+  const auto rows = comparison.worst_first();
+  const auto found =
+      std::find_if(rows.begin(), rows.end(), [&](const auto* row) { return has(row->gates, gate); });
+  if (found == rows.end()) return "";
   const auto count = comparison.count(gate);
-  if (count == 0) return "";
-  const CaseComparison* first = nullptr;
-  for (const auto* row : comparison.worst_first())
-    if (has(row->gates, gate)) {
-      first = row;
-      break;
-    }
+  const auto* first = *found;
   switch (gate) {
     case Gate::slower: {
       const auto& time = *slower_time(*first);

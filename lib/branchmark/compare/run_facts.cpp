@@ -45,9 +45,8 @@ Workload workload_of(const ScenarioInfo& scenario) {
 }
 
 // A kernel module's build without the revision that it was made of, which is expected to differ.
-std::string toolchain_of(std::string build_id) {
-  const auto revision = build_id.find(", revision ");
-  return build_id.substr(0, revision);
+std::string toolchain_of(const std::string& build_id) {
+  return build_id.substr(0, build_id.find(", revision "));
 }
 
 // What the device says of its clocks, best read right after work: idle, some lower that of the memory.
