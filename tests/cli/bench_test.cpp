@@ -61,7 +61,8 @@ TEST_F(Bench, ALostDeviceIsAHardwareFault) {
 }
 
 TEST_F(Bench, AScenarioWithoutABenchBlockIsRefused) {
-  test::expect_exit(run({"bench", "smoke", "--device", "cpu", "--report", "report.json"}), 2, {"smoke: at /bench: missing"});
+  test::expect_exit(run({"bench", "smoke", "--device", "cpu", "--report", "report.json"}), 2,
+                    {"smoke: at /bench: missing"});
 }
 
 }  // namespace

@@ -92,11 +92,11 @@ OpWork gdn_prefill(Operands& in, const SequencesShape& shape) {
       operators::workspace_bytes(in.context(), "gdn_prefill_workspace", ops.gdn_prefill_workspace, args);
   args.workspace = in.workspace(args.workspace_bytes);
   const double heads = static_cast<double>(shape.sequences * config.value_heads);
-  const double chunks = static_cast<double>(shape.tokens / BMK_CHUNK_TOKENS);
-  return {
-      in.launch("gdn_prefill", ops.gdn_prefill, args),
-      heads * (chunks * gdn_chunk_flop(BMK_CHUNK_TOKENS) + gdn_chunk_flop(shape.tokens % BMK_CHUNK_TOKENS)),
-      bytes};
+  const std::int64_t whole_chunks = shape.tokens / BMK_CHUNK_TOKENS;
+  return {in.launch("gdn_prefill", ops.gdn_prefill, args),
+          heads * (static_cast<double>(whole_chunks) * gdn_chunk_flop(BMK_CHUNK_TOKENS) +
+                   gdn_chunk_flop(shape.tokens % BMK_CHUNK_TOKENS)),
+          bytes};
 }
 
 }  // namespace
