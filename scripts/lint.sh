@@ -16,11 +16,12 @@ source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 scratch=$(mktemp -d)
 trap 'rm -r "$scratch"' EXIT
 
-# The build's compile commands without what clang refuses.
+# The build's compile commands without what clang refuses, precompiled headers of g++ among it.
 write_commands() {
   local commands=$1/compile_commands.json
   [[ -f $commands ]] || die "$commands: not found; configure a build first, or name its folder with --build"
-  sed 's/ -fno-gnu-unique//g' "$commands" >"$scratch/compile_commands.json"
+  sed -e 's/ -fno-gnu-unique//g' -e 's/ -Winvalid-pch//g' -e 's/ -include [^ ]*cmake_pch\.hxx//g' "$commands" \
+    >"$scratch/compile_commands.json"
 }
 
 # Host sources of the build, each once, relative to the root.
