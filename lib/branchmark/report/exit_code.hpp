@@ -72,7 +72,6 @@ class ExitDecision {
   void add(const std::exception& error);
 
   Exit decide() const;
-  std::int64_t num_cases() const noexcept { return num_cases_; }
 
  private:
   struct Cause {

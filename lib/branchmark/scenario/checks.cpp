@@ -1,7 +1,9 @@
 #include "branchmark/scenario/checks.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
+#include <functional>
 
 namespace branchmark {
 namespace {
@@ -37,12 +39,10 @@ constexpr std::array<CheckInfo, 17> kChecks = {{
      "the distance to forward is reported (a metric, never a failure)"},
 }};
 
-constexpr bool in_order() {
-  for (std::size_t i = 0; i < kChecks.size(); ++i)
-    if (static_cast<std::size_t>(kChecks[i].check) != i) return false;
-  return true;
-}
-static_assert(in_order(), "the table is indexed by Check");
+static_assert(std::ranges::adjacent_find(kChecks, std::ranges::greater_equal{}, &CheckInfo::check) ==
+                      kChecks.end() &&
+                  static_cast<std::size_t>(kChecks.back().check) + 1 == kChecks.size(),
+              "the table is indexed by Check");
 
 }  // namespace
 

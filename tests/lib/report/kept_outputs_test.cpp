@@ -52,6 +52,7 @@ class KeptOutputsTest : public FolderTest {
 
 TEST_F(KeptOutputsTest, AreNamedByWhatTheyHold) {
   EXPECT_EQ(num_files(), 0u) << "seeing that the folder can be written leaves nothing";
+  EXPECT_EQ(kept().folder(), path("outputs"));
   EXPECT_EQ(kept().keep(bytes_of(text_), BMK_BF16), digest_);
   EXPECT_EQ(read_file(file(digest_)), text_);
   EXPECT_EQ(kept().read(digest_, BMK_BF16), text_);

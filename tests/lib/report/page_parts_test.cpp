@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "branchmark/report/html/case_values.hpp"
+#include "branchmark/report/html/mark.hpp"
 #include "branchmark/report/html/markup.hpp"
 #include "branchmark/report/html/number_text.hpp"
 #include "branchmark/report/html/row_plot.hpp"
@@ -18,6 +19,19 @@ TEST(Markup, EscapesTextAndAttributesOnce) {
   EXPECT_EQ(element("p", {}, element("b", {}, "x") + " & y").str(), "<p><b>x</b> &amp; y</p>");
   EXPECT_EQ(element("br", {}).str(), "<br/>");
   EXPECT_EQ(element("td", {}).str(), "<td></td>");
+}
+
+TEST(Mark, AStyleMayHaveTheShapeOfAnother) {
+  const auto shape = [](std::size_t style) {
+    const auto text = mark(style, Fill::solid, 0, 0, "").str();
+    return text.substr(text.find(" d="));
+  };
+  for (std::size_t i = 0; i < kNumStyles; ++i)
+    for (std::size_t j = 0; j < kNumStyles; ++j) {
+      EXPECT_EQ(style_class(style_with(i, j)), style_class(i)) << i << " " << j;
+      EXPECT_EQ(shape(style_with(i, j)), shape(j)) << i << " " << j;
+      EXPECT_EQ(shape(i) == shape(j), i == j) << i << " " << j;
+    }
 }
 
 TEST(Scale, MapsEndsAndHoldsWhatIsOutside) {

@@ -19,8 +19,6 @@ class Scale {
   double low() const noexcept { return low_; }
   double high() const noexcept { return high_; }
   ScaleKind kind() const noexcept { return kind_; }
-  double from() const noexcept { return from_; }
-  double to() const noexcept { return to_; }
 
  private:
   ScaleKind kind_;
