@@ -29,6 +29,13 @@ class Durability : public test::CommandLine {
     arguments.insert(arguments.end(), more.begin(), more.end());
     return arguments;
   }
+  // So many cases that their report is longer than their journal, and none that takes long.
+  static std::vector<std::string> some(std::vector<std::string> more) {
+    auto arguments = command(std::move(more));
+    arguments[7] =
+        "^(operators/op=(embed|copy_2d|gather_rows|scatter_rows|synthetic_fill|silu_mul)|refusals)";
+    return arguments;
+  }
   // A few cases.
   static std::vector<std::string> quick(std::vector<std::string> more) {
     auto arguments = command(std::move(more));
@@ -116,7 +123,7 @@ TEST_F(Durability, K43AFullDeviceIs6AndStaysADevice) {
 
 // K43
 TEST_F(Durability, K43AFileSizeLimitIs6AndLeavesNoHalfReport) {
-  expect_exit(run(command({"--report", "whole.json"})), 0, {});
+  expect_exit(run(some({"--report", "whole.json"})), 0, {});
   const auto report_bytes = std::filesystem::file_size(path("whole.json"));
   const auto journal_bytes = std::filesystem::file_size(path("whole.journal.jsonl"));
   ASSERT_GT(report_bytes, journal_bytes + 2000);
@@ -128,7 +135,7 @@ TEST_F(Durability, K43AFileSizeLimitIs6AndLeavesNoHalfReport) {
   // In the middle of the report; that of an earlier run is not left in its place.
   limit = (report_bytes + journal_bytes) / 2;
   folder_.write("r.json", "earlier");
-  expect_exit(run(command({"--report", "r.json", "--force"}), {}, limited), 6, {"r.json"});
+  expect_exit(run(some({"--report", "r.json", "--force"}), {}, limited), 6, {"r.json"});
   EXPECT_FALSE(std::filesystem::exists(path("r.json")));
   EXPECT_FALSE(std::filesystem::exists(path("r.json.partial")));
   // The journal has room, and has it all.
@@ -138,7 +145,7 @@ TEST_F(Durability, K43AFileSizeLimitIs6AndLeavesNoHalfReport) {
   // In the journal: what had finished by then may still be reported, as what it is.
   for (const auto bytes : {std::uintmax_t{2000}, journal_bytes / 2, journal_bytes - 100}) {
     limit = bytes;
-    expect_exit(run(command({"--report", "r.json", "--force"}), {}, limited), 6, {});
+    expect_exit(run(some({"--report", "r.json", "--force"}), {}, limited), 6, {});
     if (!std::filesystem::exists(path("r.json"))) continue;
     EXPECT_EQ(report("r.json").at("exit").at("code"), 6);
   }
