@@ -5,12 +5,11 @@
 #   scripts/test.sh [--fixtures FOLDER] [--sanitize]
 #
 #   --fixtures FOLDER   also compares with the recorded outputs of every checkpoint in this folder
-#   --sanitize          also installs clang 16, builds twice more, and runs tests under sanitizers, each fuzzer for
-#                       20 seconds, and the check of line coverage
+#   --sanitize          also installs clang 16, builds twice more, and runs tests under sanitizers, the check of line
+#                       coverage, and each fuzzer for 20 seconds
 #
 # Environment: BRANCHMARK_WERROR=ON makes warnings errors. CI=true builds as the preset ci says, in build-ci, and
-# installs the tools of the format check and the lint, which otherwise run where they are; it also runs the unit
-# tests under address and undefined-behaviour sanitizers, and the fuzzers.
+# installs the tools of the format check and the lint, which otherwise run where they are; it implies --sanitize.
 # Exit code 0 where every step passed or was skipped with a reason, else 1.
 
 # Steps are called by name, which shellcheck does not see.
@@ -72,7 +71,7 @@ skip() {
 step_setup() {
   setup build test
   if in_ci; then setup lint; fi
-  if $sanitize || in_ci; then setup sanitize; fi
+  if $sanitize; then setup sanitize; fi
 }
 
 step_configure() {
@@ -122,30 +121,24 @@ require_sanitize() {
 }
 
 step_address() {
-  if $sanitize; then
-    "$root/scripts/sanitize.sh" address
-  elif in_ci; then
-    "$root/scripts/sanitize.sh" units
-  else
-    require_sanitize
-  fi
+  require_sanitize
+  "$root/scripts/sanitize.sh" address
 }
 
-# Nothing to fuzz or count with where the build failed, which is said there.
-require_address_build() {
-  in_ci || require_sanitize
+# Nothing to count or fuzz with where the build failed, which is said there.
+require_address() {
+  require_sanitize
   [[ " ${failed[*]-} " != *" address "* ]] || skip "the step address failed"
 }
 
-step_fuzz() {
-  require_address_build
-  "$root/scripts/fuzz.sh" --build "$root/build-asan" --seconds 20 --jobs "$(num_jobs)"
+step_coverage() {
+  require_address
+  "$root/scripts/coverage.sh"
 }
 
-step_coverage() {
-  require_sanitize
-  require_address_build
-  "$root/scripts/coverage.sh"
+step_fuzz() {
+  require_address
+  "$root/scripts/fuzz.sh" --build "$root/build-asan" --seconds 20 --jobs "$(num_jobs)"
 }
 
 step_thread() {
@@ -162,7 +155,10 @@ main() {
     esac
     shift
   done
-  if in_ci; then folder=$root/build-ci; fi
+  if in_ci; then
+    folder=$root/build-ci
+    sanitize=true
+  fi
   needed_step setup step_setup
   needed_step configure step_configure
   needed_step build step_build
@@ -173,8 +169,8 @@ main() {
   step lint step_lint
   step ctest step_ctest
   step address step_address
-  step fuzz step_fuzz
   step coverage step_coverage
+  step fuzz step_fuzz
   step thread step_thread
   finish
 }
