@@ -93,8 +93,9 @@ class Judge {
 
   void intervals() {
     const auto text = [&](const std::optional<double>& found) {
-      return found ? fmt::format("{} samples give ±{:.2f}%, asked was ±{:.2g}%", series_.num_kept(),
-                                 100 * *found, 100 * bench_.target_interval)
+      return found ? fmt::format("{} samples give ±{:.2f}%, asked were at least {} and ±{:.2g}%",
+                                 series_.num_kept(), 100 * *found, bench_.min_samples,
+                                 100 * bench_.target_interval)
                    : fmt::format("{} samples are too few for an interval", series_.num_kept());
     };
     if (series_.stop != Stop::narrow)

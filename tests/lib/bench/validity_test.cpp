@@ -66,6 +66,16 @@ TEST_F(Validity, ABudgetThatEndsLeavesItInconclusive) {
   EXPECT_NE(record.findings[0].suggestion.find("--set bench.case_budget_s="), std::string::npos);
 }
 
+// A pass so long that the budget ends first.
+TEST_F(Validity, FewerSamplesThanAskedAreSaidToBe) {
+  sample(6, 1e6);
+  const auto record = judged(Stop::budget_spent);
+  EXPECT_EQ(record.invalid_reasons, Reasons{"interval_too_wide"});
+  ASSERT_FALSE(record.findings.empty());
+  EXPECT_NE(record.findings[0].message.find("6 samples give ±0.00%, asked were at least "), std::string::npos)
+      << record.findings[0].message;
+}
+
 TEST_F(Validity, NoSampleIsInvalidAndNeverNaN) {
   const auto record = judged(Stop::budget_spent);
   EXPECT_EQ(record.invalid_reasons, Reasons{"no_samples"});
