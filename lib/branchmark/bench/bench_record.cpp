@@ -93,8 +93,8 @@ void add_ratio(CaseRecord& record, const std::string& name, const Measured* one,
 }
 
 void add_parity(CaseRecord& record, const Measured& measured) {
-  const auto planned = static_cast<std::int64_t>(measured.digests().size());
   record.digests = measured.digests();
+  const auto planned = static_cast<std::int64_t>(record.digests.size());
   record.witness["prompts_compared"] = {planned, planned};
   const auto work = measured.workload().work();
   record.witness["passes"] = {work.num_passes, measured.statistics_of_call().passes};

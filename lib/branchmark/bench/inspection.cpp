@@ -36,7 +36,7 @@ void time_stages(Inspection& found, BenchDevice& device, const Workload& workloa
         [&](PassHook* hook) { static_cast<void>(workload.call(hook, &eager)); }, filler_ns);
     static_cast<void>(workload.call(&timer, &timer));
     const auto taken = timer.take();
-    if (timer.made_events()) continue;
+    if (taken.made_events) continue;
     found.unobserved_ns.push_back(unobserved.device_ns);
     found.stages.push_back(taken);
   }

@@ -75,7 +75,10 @@ StageTimer::StageTimer(std::shared_ptr<Context> context, StreamFiller& filler)
     : context_(std::move(context)), filler_(filler) {}
 
 std::size_t StageTimer::record() {
-  if (num_events_ == events_.size()) events_.emplace_back(context_);
+  if (num_events_ == events_.size()) {
+    events_.emplace_back(context_);
+    made_events_ = true;
+  }
   events_[num_events_].record();
   return num_events_++;
 }
@@ -121,6 +124,7 @@ void StageTimer::forget() {
   stages_.clear();
   passes_.clear();
   num_events_ = 0;
+  made_events_ = false;
 }
 
 StageTimes StageTimer::take() {
@@ -129,9 +133,8 @@ StageTimes StageTimer::take() {
     times.ns[static_cast<std::size_t>(span.stage)] +=
         std::max(0.0, events_[span.end].elapsed_ns_since(events_[span.begin]) - seam_ns_);
   for (const auto& [begin, end] : passes_) times.whole_ns += events_[end].elapsed_ns_since(events_[begin]);
+  times.made_events = made_events_;
   forget();
-  made_events_ = events_.size() > num_events_before_;
-  num_events_before_ = events_.size();
   return times;
 }
 

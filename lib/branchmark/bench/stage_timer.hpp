@@ -37,7 +37,8 @@ StageMark stage_mark(std::string_view op);
 
 struct StageTimes {
   std::array<double, kNumStages> ns = {};
-  double whole_ns = 0;  // of the observed call, events included
+  double whole_ns = 0;       // of the observed call, events included
+  bool made_events = false;  // which slowed queueing down
 
   double sum_ns() const;
 };
@@ -60,8 +61,6 @@ class StageTimer final : public PassObserver, public PassHook {
 
   // Of everything since the last call to this; the stream must have passed it.
   StageTimes take();
-  // Whether events had to be made for what the last take() gave, which slows queueing down.
-  bool made_events() const { return made_events_; }
 
  private:
   struct Span {
@@ -79,7 +78,6 @@ class StageTimer final : public PassObserver, public PassHook {
   double seam_ns_ = 0;         // what a stage pays for standing between events
   std::vector<Event> events_;  // kept from call to call
   std::size_t num_events_ = 0;
-  std::size_t num_events_before_ = 0;  // held when the last calls began
   bool made_events_ = false;
   std::vector<Span> stages_;
   std::vector<std::pair<std::size_t, std::size_t>> passes_;

@@ -5,8 +5,11 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <fstream>
+#include <functional>
 #include <string>
 
+#include "branchmark/base/error.hpp"
 #include "branchmark/base/json.hpp"
 #include "branchmark/report/case_record.hpp"
 #include "branchmark/report/report.hpp"
@@ -49,6 +52,17 @@ inline Report small_report() {
   return report;
 }
 
+// The code of the error that `act` throws.
+inline ErrorCode code_of(const std::function<void()>& act) {
+  try {
+    act();
+  } catch (const Error& error) {
+    return error.code();
+  }
+  ADD_FAILURE() << "expected an error";
+  return ErrorCode::internal;
+}
+
 // An empty folder that is removed with the test.
 class FolderTest : public testing::Test {
  protected:
@@ -62,6 +76,7 @@ class FolderTest : public testing::Test {
   void TearDown() override { std::filesystem::remove_all(folder_); }
 
   std::string path(const std::string& name) const { return (folder_ / name).string(); }
+  void put(const std::string& name, const std::string& text) const { std::ofstream(path(name)) << text; }
   std::size_t num_files() const {
     std::size_t count = 0;
     for (const auto& entry : std::filesystem::recursive_directory_iterator(folder_))

@@ -31,16 +31,6 @@ class KeptOutputsTest : public FolderTest {
     FolderTest::SetUp();
     make_output_folder(path("outputs"));
   }
-  void put(const std::string& name, const std::string& text) const { std::ofstream(path(name)) << text; }
-  static ErrorCode code_of(const std::function<void()>& act) {
-    try {
-      act();
-    } catch (const Error& error) {
-      return error.code();
-    }
-    ADD_FAILURE() << "expected an error";
-    return ErrorCode::internal;
-  }
   KeptOutputs kept() const { return KeptOutputs(path("outputs")); }
   std::string file(const std::string& digest, const std::string& type = "bf16") const {
     return path("outputs/" + digest + "." + type);

@@ -15,19 +15,7 @@
 namespace branchmark {
 namespace {
 
-class OutputFileTest : public FolderTest {
- protected:
-  static ErrorCode code_of(const std::function<void()>& act) {
-    try {
-      act();
-    } catch (const Error& error) {
-      return error.code();
-    }
-    ADD_FAILURE() << "expected an error";
-    return ErrorCode::internal;
-  }
-  void put(const std::string& name, const std::string& text) { std::ofstream(path(name)) << text; }
-};
+using OutputFileTest = FolderTest;
 
 TEST_F(OutputFileTest, WholeAppearsOnCommitOnly) {
   OutputFile file = OutputFile::open(path("a/b/r.json"), OutputKind::whole, Replace::refuse);
