@@ -1,6 +1,8 @@
 // What is made before a model runs, with each module call failing in turn: nothing of it stays behind, and
 // the next attempt succeeds with the same result.
 
+#include <fmt/ranges.h>
+
 #include <functional>
 
 #include "branchmark/device/event.hpp"
@@ -21,27 +23,31 @@ struct Making {
   std::function<std::string(const std::shared_ptr<Context>&)> make;
 };
 
-// Every byte that the weights hold. Device memory of the module is ordinary memory.
-std::string contents(const Weights& weights) {
-  std::string bytes = weights.digest;
-  for (const auto& buffer : weights.buffers)
-    bytes.append(buffer.as<char>(), static_cast<std::size_t>(buffer.bytes()));
-  return bytes;
+// Every byte that the weights hold.
+std::string contents(Context& context, const Weights& weights) {
+  std::vector<std::string> parts;
+  parts.reserve(weights.buffers.size());
+  for (const auto& buffer : weights.buffers) {
+    auto& part = parts.emplace_back(static_cast<std::size_t>(buffer.bytes()), '\0');
+    context.copy_to_host(part.data(), buffer.data(), buffer.bytes());
+  }
+  context.synchronize();
+  return fmt::format("{}{}", weights.digest, fmt::join(parts, ""));
 }
 
 std::string checkpoint(const std::shared_ptr<Context>& context) {
   const auto folder = std::filesystem::path(BRANCHMARK_TEST_DATA) / "qwen3_5-mini";
-  return contents(load_weights(context, read_config(folder), Checkpoint(folder)));
+  return contents(*context, load_weights(context, read_config(folder), Checkpoint(folder)));
 }
 
 std::string synthetic(const std::shared_ptr<Context>& context) {
-  return contents(make_synthetic_weights(context, small_config(), 1));
+  return contents(*context, make_synthetic_weights(context, small_config(), 1));
 }
 
 std::string merged(const std::shared_ptr<Context>& context) {
   auto weights = make_synthetic_weights(context, small_config(), 1);
   merge(*context, small_config(), make_synthetic_adapter(small_config(), 2, 1), weights);
-  return contents(weights);
+  return contents(*context, weights);
 }
 
 std::string unmerged(const std::shared_ptr<Context>& context) {
