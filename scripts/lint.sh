@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Runs clang-tidy, as .clang-tidy says, over host sources of a build.
+# Runs clang-tidy, as .clang-tidy says, over host sources, each as a file of its own.
 #
 #   scripts/lint.sh [--build DIR] [--all | PATH...]
 #
 #   (default)    files that the last commit changed, or that differ from it
 #   --all        every host source of the build; about a quarter of an hour on 2 cores
 #   PATH         files, or folders and all below them, as seen from the root
-#   --build DIR  a configured and built folder [build]
+#   --build DIR  a configured folder without BRANCHMARK_UNITY [build-dev, which is configured as the preset dev says]
 #
 # CLANG_TIDY names another binary than clang-tidy-16.
 set -euo pipefail
@@ -19,7 +19,7 @@ trap 'rm -r "$scratch"' EXIT
 # The build's compile commands without what clang refuses, precompiled headers of g++ among it.
 write_commands() {
   local commands=$1/compile_commands.json
-  [[ -f $commands ]] || die "$commands: not found; configure a build first, or name its folder with --build"
+  [[ -f $commands ]] || die "$commands: not found; name a configured folder with --build"
   sed -e 's/ -fno-gnu-unique//g' -e 's/ -Winvalid-pch//g' -e 's/ -include [^ ]*cmake_pch\.hxx//g' "$commands" \
     >"$scratch/compile_commands.json"
 }
@@ -59,8 +59,14 @@ lint() {
       --extra-arg=-Wno-unknown-warning-option 2> >(grep -v '^[0-9]* warnings\{0,1\} .*generated\.$' >&2))
 }
 
+# Commands of each file, and the sources that a build writes.
+prepare() {
+  configure dev
+  build "$root/build-dev" branchmark_revision branchmark_scenarios
+}
+
 main() {
-  local folder=$root/build choice=changed paths=() found files
+  local folder="" choice=changed paths=() found files
   while (($# > 0)); do
     case $1 in
       --build) folder=${2:?--build needs a folder} && shift ;;
@@ -70,6 +76,10 @@ main() {
     esac
     shift
   done
+  if [[ -z $folder ]]; then
+    folder=$root/build-dev
+    prepare
+  fi
   write_commands "$folder"
   case $choice in
     all) found=$(all_files) ;;

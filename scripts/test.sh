@@ -108,7 +108,7 @@ step_format() {
 
 step_lint() {
   have "$kClangTidy" || skip "$kClangTidy is not installed (scripts/setup.sh lint)"
-  "$root/scripts/lint.sh" --build "$folder" "${kLinted[@]}"
+  "$root/scripts/lint.sh" "${kLinted[@]}"
 }
 
 step_ctest() {

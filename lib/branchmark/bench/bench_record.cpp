@@ -8,14 +8,11 @@
 #include "branchmark/bench/against.hpp"
 #include "branchmark/bench/samples.hpp"
 #include "branchmark/bench/validity.hpp"
+#include "branchmark/bench/work.hpp"
 #include "branchmark/model/weights.hpp"
 
 namespace branchmark {
 namespace {
-
-double real(std::int64_t value) {
-  return static_cast<double>(value);
-}
 
 // Times, rates and work of `copies` calls (more than one where one prompt stands for several).
 void add_times(CaseRecord& record, const Measured& measured, std::int64_t copies) {

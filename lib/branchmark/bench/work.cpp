@@ -11,10 +11,6 @@ namespace {
 constexpr std::int64_t kWeightBytes = 2;  // bf16
 constexpr std::int64_t kFloatBytes = 4;
 
-double real(std::int64_t value) {
-  return static_cast<double>(value);
-}
-
 bool is_gdn(LayerKind kind) {
   return kind == LayerKind::gdn;
 }

@@ -11,6 +11,11 @@
 
 namespace branchmark {
 
+// A count in arithmetic with rates.
+inline double real(std::int64_t count) {
+  return static_cast<double>(count);
+}
+
 // A sequence of a pass: tokens [first, first + rows) of its prompt.
 struct SequenceShape {
   std::int64_t first = 0;

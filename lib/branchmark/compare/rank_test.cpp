@@ -10,7 +10,6 @@ namespace branchmark {
 namespace {
 
 constexpr std::size_t kMaxExact = 30;
-constexpr double kLevel = 0.05;
 
 // Ranks from 1, doubled so that the mean rank of a tie is a whole number.
 struct Ranks {
@@ -79,7 +78,7 @@ double exact_share(const std::vector<std::int64_t>& doubled, std::size_t chosen,
 std::optional<double> rank_test(std::span<const double> a, std::span<const double> b) {
   const std::size_t total = a.size() + b.size();
   if (a.empty() || b.empty()) return std::nullopt;
-  if (2 / ways_to_choose(total, std::min(a.size(), b.size())) > kLevel) return std::nullopt;
+  if (2 / ways_to_choose(total, std::min(a.size(), b.size())) > kSignificance) return std::nullopt;
   const auto ranks = rank(a, b);
   const auto mean = static_cast<std::int64_t>(a.size() * (total + 1));
   const auto distance = std::abs(ranks.doubled_sum_of_a - mean);

@@ -12,7 +12,6 @@
 namespace branchmark {
 namespace {
 
-constexpr double kLevel = 0.05;
 constexpr std::size_t kNumResamplings = 2000;
 constexpr std::size_t kTail = 50;  // 2.5% of them
 // Fewer hold no interval of the median at 95%.
@@ -68,7 +67,7 @@ CaseVerdict verdict_of(const TimeComparison& time) {
   if (!time.log_interval) return CaseVerdict::inconclusive;
   const auto& [low, high] = *time.log_interval;
   const double band = std::log1p(time.effect);
-  const bool differs = time.p_value && *time.p_value <= kLevel && (low > 0 || high < 0);
+  const bool differs = time.p_value && *time.p_value <= kSignificance && (low > 0 || high < 0);
   if (differs && time.log_ratio > band) return CaseVerdict::slower;
   if (differs && time.log_ratio < -band) return CaseVerdict::faster;
   return low >= -band && high <= band ? CaseVerdict::same : CaseVerdict::inconclusive;

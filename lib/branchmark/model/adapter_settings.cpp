@@ -66,7 +66,7 @@ void require_known_target(const JsonView& target) {
     target.refuse("a projection of the text backbone, such as \"q_proj\"");
 }
 
-void require_supported(const JsonView& root) {
+void require_lora(const JsonView& root) {
   if (const auto type = root.at("peft_type"); type.string() != "LORA") type.refuse("\"LORA\"");
   for (const char* key : {"use_dora", "lora_bias", "fan_in_fan_out", "use_qalora"})
     if (flag(root, key)) root.at(key).refuse("false");
@@ -118,7 +118,7 @@ AdapterSettings read_adapter_settings(const std::filesystem::path& file) {
   const auto text = read_input(file, kMaxSettingsBytes);
   const auto document = parse_json(text, file.string());
   const JsonView root(document, file.string());
-  require_supported(root);
+  require_lora(root);
   // Parsed again for the order of the pattern keys, which the first parse does not keep.
   const auto in_order = nlohmann::ordered_json::parse(text);
   AdapterSettings settings;

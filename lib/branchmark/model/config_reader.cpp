@@ -80,7 +80,7 @@ void read_rotary(const JsonView& text, ModelConfig& config) {
   }
 }
 
-void require_supported(const JsonView& text) {
+void require_shape(const JsonView& text) {
   if (const auto type = optional_member(text, "model_type"); type && type->string() != "qwen3_5")
     require_string(*type, "qwen3_5_text");
   require_integer(text, "head_dim", BMK_ATTENTION_HEAD_DIM);
@@ -105,7 +105,7 @@ ModelConfig parse_config(std::string_view text, const std::string& origin) {
   const auto nested = optional_member(root, "text_config");
   const JsonView& part = nested ? *nested : root;
 
-  require_supported(part);
+  require_shape(part);
   ModelConfig config;
   config.name = origin;
   config.hidden = size(part, "hidden_size");

@@ -26,7 +26,7 @@ std::optional<double> distance_of(const CaseRecord& record) {
 }
 
 // One profile at one entry point, over all requests.
-struct Cell {
+struct CellText {
   std::optional<Outcome> other_than_pass;  // of the first request that did not pass
   std::optional<double> distance;          // the largest
 
@@ -46,7 +46,7 @@ struct Cell {
 
 struct Row {
   std::string adapter, numerics, gdn;
-  std::map<std::string, Cell> cells;  // by entry point
+  std::map<std::string, CellText> cells;  // by entry point
 
   bool same_profile(const Row& other) const {
     return adapter == other.adapter && numerics == other.numerics && gdn == other.gdn;

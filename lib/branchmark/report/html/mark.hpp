@@ -10,6 +10,11 @@ namespace branchmark::html {
 
 inline constexpr std::size_t kNumStyles = 6;
 
+// Of a plot, in its own units.
+inline constexpr double kPlotWidth = 400;
+// Of a character, in the same units, at the size that a narrow screen shows.
+inline constexpr double kCharacterWidth = 7.2;
+
 // The style's colour, as a class of page.css: "s1" to "s6", and round again.
 std::string style_class(std::size_t style);
 

@@ -9,14 +9,11 @@
 namespace branchmark::html {
 namespace {
 
-constexpr double kWidth = 400;
 constexpr double kHeight = 262;
 constexpr double kLeft = 58;
 constexpr double kRight = 390;
 constexpr double kTop = 28;
 constexpr double kBottom = 220;
-// Of a character at the size that a narrow screen shows.
-constexpr double kCharacter = 7.2;
 
 bool drawable(const Plot& plot, const PlotPoint& point) {
   return is_drawable(plot.x.kind, point.x) && is_drawable(plot.y.kind, point.y);
@@ -74,7 +71,7 @@ class Drawing {
     const auto all = ticks(plot_.x, x_, 7);
     for (const auto& tick : all)
       out += line("grid", x_.at(tick.value), kBottom, x_.at(tick.value), kBottom + 4);
-    for (const auto& tick : readable(all, x_, kCharacter, 6))
+    for (const auto& tick : readable(all, x_, kCharacterWidth, 6))
       out += text_at("tick", x_.at(tick.value), kBottom + 17, Anchor::middle, tick.label);
     out += line("axis", kLeft, kBottom, kRight, kBottom);
     out += text_at("axis-title", 2, 14, Anchor::start, plot_.y.title);
@@ -150,7 +147,7 @@ Markup draw(const Plot& plot) {
   const auto description =
       fmt::format("{}: {} by {}. The numbers are in the tables.", plot.title, plot.y.title, plot.x.title);
   return figure(plot.title, plot.note,
-                legend(legend_of(plot)) + picture(kWidth, kHeight, description, Drawing(plot).content()));
+                legend(legend_of(plot)) + picture(kPlotWidth, kHeight, description, Drawing(plot).content()));
 }
 
 }  // namespace branchmark::html

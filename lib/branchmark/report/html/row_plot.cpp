@@ -10,12 +10,10 @@
 namespace branchmark::html {
 namespace {
 
-constexpr double kWidth = 400;
-constexpr double kLeft = 4;
-constexpr double kRight = 334;  // values stand right of it
-constexpr double kLabel = 19;   // height of a label's line
+constexpr double kRowsLeft = 4;
+constexpr double kRowsRight = 334;  // values stand right of it
+constexpr double kLabel = 19;       // height of a label's line
 constexpr double kGap = 9;
-constexpr double kCharacter = 7.2;
 constexpr std::size_t kManyRows = 10;
 constexpr std::size_t kLabelCharacters = 62;
 
@@ -34,15 +32,15 @@ Markup axis_of(const RowPlot& plot, const Scale& x, double top, double bottom) {
   for (const double value : plot.x.at.empty() ? round_ticks(x, 6) : plot.x.at)
     ticks.push_back({value, without_trailing_zeros(plot.x.text(value))});
   for (const auto& tick : ticks) out += line("grid", x.at(tick.value), top, x.at(tick.value), bottom);
-  for (const auto& tick : readable(ticks, x, kCharacter, 6)) {
+  for (const auto& tick : readable(ticks, x, kCharacterWidth, 6)) {
     // The first may not leave the picture.
-    const double half = 0.5 * kCharacter * static_cast<double>(num_characters(tick.label));
+    const double half = 0.5 * kCharacterWidth * static_cast<double>(num_characters(tick.label));
     const double place = std::max(x.at(tick.value), half + 4);
     out += text_at("tick", place, bottom + 15, Anchor::middle, tick.label);
     if (plot.rows.size() > kManyRows) out += text_at("tick", place, top - 5, Anchor::middle, tick.label);
   }
-  out += line("axis", kLeft, bottom, kRight, bottom);
-  out += text_at("axis-title", kRight, bottom + 32, Anchor::end, plot.x.title);
+  out += line("axis", kRowsLeft, bottom, kRowsRight, bottom);
+  out += text_at("axis-title", kRowsRight, bottom + 32, Anchor::end, plot.x.title);
   return out;
 }
 
@@ -50,7 +48,7 @@ Markup axis_of(const RowPlot& plot, const Scale& x, double top, double bottom) {
 
 Markup draw(const RowPlot& plot) {
   const auto range = plot.x.range.value_or(Range{});
-  const Scale x(plot.x.kind, range.low, range.high, kLeft, kRight);
+  const Scale x(plot.x.kind, range.low, range.high, kRowsLeft, kRowsRight);
   const double top = plot.rows.size() > kManyRows ? 20 : 2;
   double bottom = top;
   for (const auto& row : plot.rows) bottom += kLabel + row.height + kGap;
@@ -65,15 +63,15 @@ Markup draw(const RowPlot& plot) {
     const double middle = place + kLabel + row.height / 2;
     content += element("g", {},
                        (row.title.empty() ? Markup() : element("title", {}, row.title)) +
-                           text_at("row-label", kLeft, place + 13, Anchor::start,
+                           text_at("row-label", kRowsLeft, place + 13, Anchor::start,
                                    shortened(row.label, kLabelCharacters)) +
                            row.marks(x, middle) +
-                           text_at("row-value", kWidth - 2, middle + 4, Anchor::end, row.value)) +
+                           text_at("row-value", kPlotWidth - 2, middle + 4, Anchor::end, row.value)) +
                "\n";
     place += kLabel + row.height + kGap;
   }
   auto inside = plot.legend.empty() ? Markup() : legend(plot.legend);
-  inside += picture(kWidth, bottom + 38,
+  inside += picture(kPlotWidth, bottom + 38,
                     fmt::format("{}: {}. The numbers are in the tables.", plot.title, plot.x.title), content);
   if (plot.num_left_out > 0)
     inside += element("p", {{"class", "note"}}, fmt::format("{} more are in the table.", plot.num_left_out));
@@ -92,7 +90,7 @@ Markup stacked_bar(const std::vector<Part>& parts, const Scale& x, double middle
     const auto share = percent_text(part.share);
     out += rect(style_class(part.style) + " part", left, middle - kBar / 2, width, kBar, whole);
     const auto fits = [&](const std::string& text) {
-      return kCharacter * static_cast<double>(num_characters(text)) + 4 <= width;
+      return kCharacterWidth * static_cast<double>(num_characters(text)) + 4 <= width;
     };
     if (fits(share))
       out += text_at("part-label", left + width / 2, middle + 4, Anchor::middle, fits(whole) ? whole : share);

@@ -48,6 +48,12 @@ void compare_prompts(CaseRecord& record, const Session& session, const std::vect
   record.findings.push_back(std::move(finding));
 }
 
+std::vector<const HiddenRows*> pointers(const std::vector<HiddenRows>& rows) {
+  std::vector<const HiddenRows*> list;
+  for (const auto& row : rows) list.push_back(&row);
+  return list;
+}
+
 void control_flipped_bit(CaseRecord& record, const HiddenRows& rows) {
   auto flipped = rows;
   // The lowest bit of a bf16 is bit 16 of the float32 that holds it.

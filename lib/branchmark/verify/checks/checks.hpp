@@ -42,6 +42,8 @@ void settle(CaseRecord& record);
 void compare_prompts(CaseRecord& record, const Session& session, const std::vector<HiddenRows>& left,
                      const std::vector<const HiddenRows*>& right,
                      const std::function<Finding(std::size_t)>& explain);
+// The right side, from rows that outlive the call.
+std::vector<const HiddenRows*> pointers(const std::vector<HiddenRows>& rows);
 
 // Flips one bit of a digest's input and requires another digest: `controls_caught`.
 void control_flipped_bit(CaseRecord& record, const HiddenRows& rows);

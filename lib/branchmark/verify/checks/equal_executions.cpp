@@ -7,12 +7,6 @@
 namespace branchmark {
 namespace {
 
-std::vector<const HiddenRows*> pointers(const std::vector<HiddenRows>& rows) {
-  std::vector<const HiddenRows*> list;
-  for (const auto& row : rows) list.push_back(&row);
-  return list;
-}
-
 void run_packed(CaseRecord& record, Session& session, const Request& request, GemmKind gemm) {
   auto& model = session.model();
   const SharedOptions packed{.gemm = gemm, .packing = Packing::packed};

@@ -11,12 +11,6 @@
 namespace branchmark {
 namespace {
 
-std::vector<const HiddenRows*> pointers(const std::vector<HiddenRows>& rows) {
-  std::vector<const HiddenRows*> list;
-  for (const auto& row : rows) list.push_back(&row);
-  return list;
-}
-
 // A difference that tracing cannot reproduce by itself: it came from what happened in between.
 std::function<Finding(std::size_t)> changed_after(const Session& session, const CaseRecord& record,
                                                   const Request& request, const std::string& what) {

@@ -11,7 +11,7 @@
 namespace branchmark::html {
 namespace {
 
-constexpr std::size_t kMostRows = 40;
+constexpr std::size_t kMostPairs = 40;
 constexpr const char* kRatio = "device_ratio";
 
 double distance(const CaseRecord* record) {
@@ -32,7 +32,7 @@ Markup ratio_figure(const Cases& cases) {
       .zero = 1.0};
   const auto labels = short_labels(cases);
   std::vector<double> all = {0.98, 1.02};
-  for (std::size_t i = 0; i < cases.size() && i < kMostRows; ++i) {
+  for (std::size_t i = 0; i < cases.size() && i < kMostPairs; ++i) {
     const auto estimate = *estimate_of(*cases[i], kRatio);
     all.push_back(estimate.median);
     if (estimate.interval) {

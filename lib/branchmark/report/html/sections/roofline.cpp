@@ -13,7 +13,7 @@
 namespace branchmark::html {
 namespace {
 
-constexpr std::size_t kMostRows = 10;
+constexpr std::size_t kMostShares = 10;
 
 struct Ceilings {
   double flop_per_second = 0;
@@ -129,7 +129,7 @@ Markup reached_figure(const Ceilings& ceilings, const std::vector<Point>& worst_
   std::vector<CaseName> names;
   for (const auto& point : worst_first) names.push_back({point.record->check, &point.record->parameters});
   const auto labels = short_labels(names);
-  for (std::size_t i = 0; i < worst_first.size() && i < kMostRows; ++i) {
+  for (std::size_t i = 0; i < worst_first.size() && i < kMostShares; ++i) {
     const auto& point = worst_first[i];
     const double share = share_of_reachable(ceilings, point);
     plot.rows.push_back({.label = labels[i] + (is_usable(*point.record) ? "" : " !"),

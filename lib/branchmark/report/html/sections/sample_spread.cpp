@@ -11,7 +11,7 @@
 namespace branchmark::html {
 namespace {
 
-constexpr std::size_t kMostRows = 24;
+constexpr std::size_t kMostSpreads = 24;
 
 std::vector<double> deviations(const Estimate& estimate) {
   std::vector<double> out;
@@ -37,7 +37,7 @@ Markup spread_figure(const Cases& cases, const std::string& title, const std::st
                .zero = 0.0};
   const auto labels = short_labels(cases);
   std::vector<std::vector<double>> rows;
-  for (std::size_t i = 0; i < cases.size() && i < kMostRows; ++i) {
+  for (std::size_t i = 0; i < cases.size() && i < kMostSpreads; ++i) {
     const auto estimate = *estimate_of(*cases[i], time);
     rows.push_back(deviations(estimate));
     const auto fill = is_usable(*cases[i]) ? Fill::solid : Fill::hollow;

@@ -11,7 +11,7 @@ namespace branchmark::html {
 namespace {
 
 constexpr std::array<const char*, 5> kStages = {"gemm", "gdn", "attention", "elementwise", "gaps"};
-constexpr std::size_t kMostRows = 24;
+constexpr std::size_t kMostBreakdowns = 24;
 // What the whole may be missed by before a reader should know.
 constexpr double kTolerance = 0.05;
 
@@ -55,7 +55,7 @@ Markup stage_figure(const Cases& cases, const std::string& title) {
   for (std::size_t i = 0; i < kStages.size(); ++i)
     plot.legend.push_back({style_of(i), Fill::solid, kStages.at(i), Sample::area});
   const auto labels = short_labels(cases);
-  for (std::size_t i = 0; i < cases.size() && i < kMostRows; ++i) {
+  for (std::size_t i = 0; i < cases.size() && i < kMostBreakdowns; ++i) {
     const auto parts = stages_of(*cases[i]);
     const double sum = sum_of(parts);
     std::vector<Part> shares;
