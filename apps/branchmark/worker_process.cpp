@@ -104,11 +104,11 @@ WorkerProcess::Read WorkerProcess::read_line(std::string& line, Clock::time_poin
     }
     read_to_ = buffer_.size();
     std::array<pollfd, 2> watched = {{{messages_, POLLIN, 0}, {wake_descriptor, POLLIN, 0}}};
-    const auto before = Clock::now();
+    const auto start = Clock::now();
     const int ready = poll(watched.data(), watched.size(), milliseconds_until(deadline));
     if (ready < 0 && errno != EINTR) fail("cannot be waited for");
     // A wait that took longer than the longest one was not spent waiting.
-    if (const auto passed = Clock::now() - before; passed > 3 * kLongestWait) deadline += passed;
+    if (const auto passed = Clock::now() - start; passed > 3 * kLongestWait) deadline += passed;
     if (ready < 0) continue;
     if (ready == 0 && Clock::now() < deadline) continue;
     if (ready == 0) return Read::timeout;

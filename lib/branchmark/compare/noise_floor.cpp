@@ -76,7 +76,7 @@ NoiseFloor noise_floor_from_json(const Json& value, const std::string& origin) {
 }
 
 std::string noise_floor_text(const NoiseFloor& floor) {
-  constexpr std::size_t kMaxRows = 12;
+  constexpr std::size_t kMaxNoisiest = 12;
   std::vector<std::pair<double, std::string>> rows;
   for (const auto& [key, times] : floor.cases)
     for (const auto& [metric, effect] : times) rows.emplace_back(-effect, fmt::format("{} {}", key, metric));
@@ -85,9 +85,9 @@ std::string noise_floor_text(const NoiseFloor& floor) {
       "\nNoise floor of {} runs: 95% of all ratios between two of them are within {:.2f}%; the noisiest "
       "times:\n",
       floor.runs.size(), 100 * floor.effect);
-  for (std::size_t i = 0; i < std::min(rows.size(), kMaxRows); ++i)
+  for (std::size_t i = 0; i < std::min(rows.size(), kMaxNoisiest); ++i)
     text += fmt::format("  {:6.2f}%  {}\n", -100 * rows[i].first, rows[i].second);
-  if (rows.size() > kMaxRows) text += fmt::format("  {} more\n", rows.size() - kMaxRows);
+  if (rows.size() > kMaxNoisiest) text += fmt::format("  {} more\n", rows.size() - kMaxNoisiest);
   return text;
 }
 
