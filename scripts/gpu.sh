@@ -16,7 +16,8 @@ file or the name of a shipped one; COMMAND is qualify, unless named: scripts/gpu
   --architectures LIST   for example "90a-real" [those of the GPUs here]
   --tests                also build the tests, run those that are not labelled slow, and those of the model on the GPU
   --fixtures DIR         also compare the checkpoints in DIR with their recorded outputs, on the GPU
-  --sanitize             also run the operator cases, at level quick, under compute-sanitizer's memcheck and racecheck
+  --sanitize             also run the operator cases, at level quick, under compute-sanitizer's memcheck, racecheck and
+                         initcheck; the last two look at the module's own kernels alone
   --sanitize-filter RE   the cases that it runs over [^operators/]
   --level LEVEL          of the scenarios: quick, medium or long [medium]
   --help
@@ -171,7 +172,7 @@ run_scenario() {
   run_reporting "$name" "$kApp" "$command" "$scenario" --level "$level"
 }
 
-# run_sanitizer TOOL: the operator cases, on the smoke model, under one tool of compute-sanitizer.
+# run_sanitizer TOOL [OPTION...]: the operator cases, on the smoke model, under one tool of compute-sanitizer.
 run_sanitizer() {
   local sanitizer
   if ! sanitizer=$(first_of compute-sanitizer "$(dirname "$(command -v nvcc)")/compute-sanitizer"); then
@@ -180,7 +181,7 @@ run_sanitizer() {
     row "$1" - -
     return
   fi
-  run_reporting "$1" "$sanitizer" --tool "$1" --target-processes all --error-exitcode 86 \
+  run_reporting "$1" "$sanitizer" --tool "$@" --target-processes all --error-exitcode 86 \
     "$kApp" qualify smoke --level quick --filter "$sanitize_filter" --no-cache --quiet
 }
 
@@ -202,7 +203,9 @@ main() {
   done
   if $sanitize; then
     run_sanitizer memcheck
-    run_sanitizer racecheck
+    # cuBLASLt's kernels, of which the search for a class runs hundreds, take these tools many minutes.
+    run_sanitizer racecheck --kernel-name kernel_substring=branchmark
+    run_sanitizer initcheck --kernel-name kernel_substring=branchmark
   fi
   finish
 }
