@@ -13,6 +13,10 @@ struct Fault {
   std::string place;  // a regular expression for the first difference
 };
 
+void PrintTo(const Fault& fault, std::ostream* out) {
+  *out << fault.name;
+}
+
 class Faults : public test::CommandLine, public testing::WithParamInterface<Fault> {
  protected:
   std::vector<std::string> command(const std::string& filter) const {

@@ -14,7 +14,7 @@ namespace {
 
 using test::expect_exit;
 
-constexpr const char* kStruck = "operators/op=silu_mul";
+constexpr const char* kStruckOp = "operators/op=silu_mul";
 
 class Worker : public test::CommandLine {
  protected:
@@ -37,7 +37,7 @@ class Worker : public test::CommandLine {
     std::int64_t struck = 0;
     std::int64_t passed = 0;
     for (const auto& one : found.at("cases")) {
-      if (one.at("key").get<std::string>().find(kStruck) != 0) {
+      if (one.at("key").get<std::string>().find(kStruckOp) != 0) {
         EXPECT_EQ(one.at("outcome"), "pass") << one;
         ++passed;
         continue;
@@ -54,7 +54,7 @@ class Worker : public test::CommandLine {
 };
 
 TEST_F(Worker, ASegmentationFaultCostsOnlyItsCase) {
-  expect_exit(run(command(), {{"BRANCHMARK_TEST_FAULT", "segfault"}}), 1, {kStruck, "worker_signal"});
+  expect_exit(run(command(), {{"BRANCHMARK_TEST_FAULT", "segfault"}}), 1, {kStruckOp, "worker_signal"});
   expect_struck("error", "worker_signal", "SIGSEGV");
   const auto suggestion = report().at("cases").back().at("findings")[0].at("suggestion").get<std::string>();
   EXPECT_NE(suggestion.find("branchmark qualify smoke --kernels"), std::string::npos) << suggestion;
@@ -62,24 +62,24 @@ TEST_F(Worker, ASegmentationFaultCostsOnlyItsCase) {
 }
 
 TEST_F(Worker, AKilledWorkerCostsOnlyItsCase) {
-  expect_exit(run(command(), {{"BRANCHMARK_TEST_FAULT", "kill_self"}}), 1, {kStruck, "worker_signal"});
+  expect_exit(run(command(), {{"BRANCHMARK_TEST_FAULT", "kill_self"}}), 1, {kStruckOp, "worker_signal"});
   expect_struck("error", "worker_signal", "SIGKILL");
 }
 
 TEST_F(Worker, AnExitInsideACaseCostsOnlyItsCase) {
-  expect_exit(run(command(), {{"BRANCHMARK_TEST_FAULT", "exit"}}), 1, {kStruck, "worker_exit"});
+  expect_exit(run(command(), {{"BRANCHMARK_TEST_FAULT", "exit"}}), 1, {kStruckOp, "worker_exit"});
   expect_struck("error", "worker_exit", "exit code 0");
 }
 
 // K45
 TEST_F(Worker, K45AHangIsATimeoutAnd7) {
   expect_exit(run(command({"--case-timeout", "1.5"}), {{"BRANCHMARK_TEST_FAULT", "hang"}}), 7,
-              {"hang", kStruck, "timeout"});
+              {"hang", kStruckOp, "timeout"});
   expect_struck("timeout", "timeout", "had not ended after 1.5 s");
 }
 
 TEST_F(Worker, ALostDeviceIs5AndAFreshWorkerContinues) {
-  expect_exit(run(command(), {{"BRANCHMARK_TEST_FAULT", "device_lost"}}), 5, {"hardware_fault", kStruck});
+  expect_exit(run(command(), {{"BRANCHMARK_TEST_FAULT", "device_lost"}}), 5, {"hardware_fault", kStruckOp});
   expect_struck("error", "hardware_fault", "fell off the bus");
 }
 

@@ -8,7 +8,7 @@
 namespace branchmark {
 
 // A difference as rare as this among samples of one distribution counts as one.
-constexpr double kSignificance = 0.05;
+inline constexpr double kSignificance = 0.05;
 
 // The two-sided probability, among samples of one distribution, of ranks at least this far apart. Up to 30
 // samples in all it is exact, ties included: every way of dealing the ranks to the two sides is counted (the

@@ -16,13 +16,13 @@ namespace {
 
 using test::value;
 
-const std::string kSmall = R"("single_tokens": [70],
+const std::string kSmallOps = R"("single_tokens": [70],
   "shared": {"prefix_tokens": [64], "branches": [3], "branch_tokens": [5]}, )" +
-                           test::kQuick;
+                              test::kQuick;
 
 std::vector<CaseRecord> run_cases(const std::string& part, const char* module = BRANCHMARK_CPU_MODULE) {
   std::vector<CaseRecord> records;
-  for (const auto& one : op_cases(test::bench_session(kSmall, module), {}))
+  for (const auto& one : op_cases(test::bench_session(kSmallOps, module), {}))
     if (one.key().find(part) != std::string::npos) records.push_back(run_case(one));
   return records;
 }
@@ -32,7 +32,7 @@ bool has_reason(const CaseRecord& record, const std::string& reason) {
 }
 
 TEST(OpCases, AreListedWithoutADevice) {
-  auto session = test::bench_session(kSmall);
+  auto session = test::bench_session(kSmallOps);
   EXPECT_GT(op_cases(session, {}).size(), 30u);
   EXPECT_FALSE(session->is_open());
 }

@@ -61,6 +61,10 @@ struct Fault {
   std::function<void(Files&)> make;
 };
 
+void PrintTo(const Fault& fault, std::ostream* out) {
+  *out << fault.name;
+}
+
 // A value of the settings replaced.
 Fault setting(const std::string& name, const std::string& key, const Json& value) {
   return {name, {"adapter_config.json", key}, [=](Files& files) { files.settings[key] = value; }};

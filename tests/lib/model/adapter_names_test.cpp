@@ -15,7 +15,7 @@ struct Module {
   std::int64_t rank, inputs, outputs;
 };
 
-const Module kQuery = {"layers.3.self_attn.q_proj", 4, 256, 1024};
+const Module kQueryModule = {"layers.3.self_attn.q_proj", 4, 256, 1024};
 const Module kKey = {"layers.3.self_attn.k_proj", 4, 256, 256};
 const Module kUp = {"layers.0.mlp.up_proj", 4, 256, 512};
 
@@ -52,7 +52,7 @@ TEST(AdapterNames, EveryProjectionUnderEveryPrefix) {
       {Projection::in_proj_b, {"layers.1.linear_attn.in_proj_b", 4, 256, 4}},
       {Projection::in_proj_a, {"layers.1.linear_attn.in_proj_a", 4, 256, 4}},
       {Projection::out_proj, {"layers.1.linear_attn.out_proj", 4, 512, 256}},
-      {Projection::q_proj, kQuery},
+      {Projection::q_proj, kQueryModule},
       {Projection::k_proj, kKey},
       {Projection::v_proj, {"layers.3.self_attn.v_proj", 4, 256, 256}},
       {Projection::o_proj, {"layers.3.self_attn.o_proj", 4, 512, 256}},
@@ -72,9 +72,9 @@ TEST(AdapterNames, EveryProjectionUnderEveryPrefix) {
 
 // Where the weights belong does not depend on what the exporter called the model around them.
 TEST(AdapterNames, ThePrefixIsNoPartOfTheAdapter) {
-  const auto digest = read(kPrefixes[0], {kQuery, kUp}).digest;
-  for (const auto* prefix : kPrefixes) EXPECT_EQ(read(prefix, {kUp, kQuery}).digest, digest) << prefix;
-  EXPECT_NE(read(kPrefixes[0], {kQuery}).digest, digest);
+  const auto digest = read(kPrefixes[0], {kQueryModule, kUp}).digest;
+  for (const auto* prefix : kPrefixes) EXPECT_EQ(read(prefix, {kUp, kQueryModule}).digest, digest) << prefix;
+  EXPECT_NE(read(kPrefixes[0], {kQueryModule}).digest, digest);
 }
 
 TEST(AdapterNames, RanksFromOneTo128) {
@@ -95,7 +95,7 @@ TEST(AdapterNames, PatternsMatchWholeNamesOrWhatFollowsADot) {
   const auto rank_of = [](const std::string& pattern, const char* prefix = kPrefixes[3]) {
     for (const std::int64_t rank : {4, 2}) {
       try {
-        return read(prefix, {of_rank(kQuery, rank)}, R"(, "rank_pattern": {")" + pattern + R"(": 2})")
+        return read(prefix, {of_rank(kQueryModule, rank)}, R"(, "rank_pattern": {")" + pattern + R"(": 2})")
             .deltas.at(0)
             .rank;
       } catch (const Error&) {  // the rank decides the shape
@@ -118,13 +118,13 @@ TEST(AdapterNames, PatternsMatchWholeNamesOrWhatFollowsADot) {
 TEST(AdapterNames, PatternsChangeRankAndAlphaOfTheirModulesOnly) {
   const std::string patterns =
       R"(, "rank_pattern": {"q_proj": 16}, "alpha_pattern": {"q_proj": 4, "up_proj": 6})";
-  const auto plain = read(kPrefixes[1], {of_rank(kQuery, 16), kKey, kUp}, patterns);
+  const auto plain = read(kPrefixes[1], {of_rank(kQueryModule, 16), kKey, kUp}, patterns);
   ASSERT_EQ(plain.deltas.size(), 3u);
   EXPECT_EQ(plain.deltas[0].scale, 6 / 4.0f);   // up_proj: its own alpha, the common rank
   EXPECT_EQ(plain.deltas[1].scale, 4 / 16.0f);  // q_proj: both its own
   EXPECT_EQ(plain.deltas[2].scale, 8 / 4.0f);   // k_proj: both common
   const auto stabilised =
-      read(kPrefixes[1], {of_rank(kQuery, 16), kKey, kUp}, patterns + R"(, "use_rslora": true)");
+      read(kPrefixes[1], {of_rank(kQueryModule, 16), kKey, kUp}, patterns + R"(, "use_rslora": true)");
   EXPECT_EQ(stabilised.deltas[0].scale, 6 / 2.0f);
   EXPECT_EQ(stabilised.deltas[1].scale, 4 / 4.0f);
   EXPECT_EQ(stabilised.deltas[2].scale, 8 / 2.0f);

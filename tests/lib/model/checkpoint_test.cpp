@@ -15,21 +15,19 @@ namespace {
 using test::safetensors_text;
 using test::StoredTensor;
 
-const std::filesystem::path kMini = std::filesystem::path(BRANCHMARK_TEST_DATA) / "qwen3_5-mini";
-
 StoredTensor embedding(const std::string& name = "model.embed_tokens.weight") {
   return {name, "F32", {2, 2}, test::bytes_of<float>({1, 2, 3, 4})};
 }
 
 TEST(Safetensors, ReadsARealFile) {
-  const Safetensors file(kMini / "expected.safetensors");
+  const Safetensors file(test::kMini / "expected.safetensors");
   EXPECT_TRUE(file.contains("full_65.input_ids"));
   EXPECT_EQ(file.at("full_65.input_ids", TensorType::i64, {65}).data.size(), 65u * 8);
   const auto names = file.names();
   EXPECT_TRUE(std::is_sorted(names.begin(), names.end()));
   EXPECT_EQ(file.header().front(), '{');
   EXPECT_EQ(file.file_bytes(),
-            static_cast<std::int64_t>(std::filesystem::file_size(kMini / "expected.safetensors")));
+            static_cast<std::int64_t>(std::filesystem::file_size(test::kMini / "expected.safetensors")));
   test::expect_error(ErrorCode::usage, {"full_65.input_ids", "I64 [65]", "F32 [64]"},
                      [&] { file.at("full_65.input_ids", TensorType::f32, {64}); });
 }
@@ -182,9 +180,9 @@ TEST(Safetensors, NotAFile) {
 }
 
 TEST(Checkpoint, FindsThePrefix) {
-  EXPECT_EQ(Checkpoint(kMini).prefix(), "model.language_model.");
-  EXPECT_TRUE(Checkpoint(kMini).contains("layers.3.self_attn.q_proj.weight"));
-  EXPECT_FALSE(Checkpoint(kMini).contains("layers.4.self_attn.q_proj.weight"));
+  EXPECT_EQ(Checkpoint(test::kMini).prefix(), "model.language_model.");
+  EXPECT_TRUE(Checkpoint(test::kMini).contains("layers.3.self_attn.q_proj.weight"));
+  EXPECT_FALSE(Checkpoint(test::kMini).contains("layers.4.self_attn.q_proj.weight"));
   for (const std::string prefix : {"model.", ""}) {
     const test::Folder folder;
     folder.write("model.safetensors", safetensors_text({embedding(prefix + "embed_tokens.weight")}));

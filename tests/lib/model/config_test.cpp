@@ -7,10 +7,8 @@
 namespace branchmark {
 namespace {
 
-const std::filesystem::path kMini = std::filesystem::path(BRANCHMARK_TEST_DATA) / "qwen3_5-mini";
-
 Json mini() {
-  return parse_json(test::read_whole(kMini / "config.json"), "mini");
+  return parse_json(test::read_whole(test::kMini / "config.json"), "mini");
 }
 
 ModelConfig parse(const Json& document) {
@@ -18,7 +16,7 @@ ModelConfig parse(const Json& document) {
 }
 
 TEST(Config, ReadsACheckpointsFile) {
-  const auto config = read_config(kMini);
+  const auto config = read_config(test::kMini);
   EXPECT_EQ(config.name, "qwen3_5-mini");
   EXPECT_EQ(config.hidden, 64);
   EXPECT_EQ(config.ffn, 128);
@@ -32,11 +30,11 @@ TEST(Config, ReadsACheckpointsFile) {
   EXPECT_EQ(config.rms_eps, 1e-6f);
   EXPECT_EQ(config.layers,
             (std::vector{LayerKind::gdn, LayerKind::gdn, LayerKind::gdn, LayerKind::attention}));
-  EXPECT_EQ(read_config(kMini / "").name, "qwen3_5-mini");
+  EXPECT_EQ(read_config(test::kMini / "").name, "qwen3_5-mini");
 }
 
 TEST(Config, PadsNarrowParts) {
-  const auto config = read_config(kMini);
+  const auto config = read_config(test::kMini);
   EXPECT_EQ(config.gdn_b_column(), 512 + 256);
   EXPECT_EQ(config.gdn_a_column(), 512 + 256 + 8);
   EXPECT_EQ(config.gdn_input_width(), 512 + 256 + 16);

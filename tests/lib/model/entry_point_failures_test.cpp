@@ -39,6 +39,10 @@ struct EntryPoint {
   std::function<ModelOptions()> options = [] { return ModelOptions{}; };
 };
 
+void PrintTo(const EntryPoint& entry, std::ostream* out) {
+  *out << entry.name;
+}
+
 Results shared(Model& model, const SharedOptions& options) {
   return digests(model.forward_shared(tree(), options));
 }

@@ -19,6 +19,9 @@
 
 namespace branchmark::test {
 
+// A checkpoint with what transformers computes from it.
+inline const auto kMini = std::filesystem::path(BRANCHMARK_TEST_DATA) / "qwen3_5-mini";
+
 class Folder {
  public:
   Folder() {

@@ -23,6 +23,10 @@ struct Making {
   std::function<std::string(const std::shared_ptr<Context>&)> make;
 };
 
+void PrintTo(const Making& making, std::ostream* out) {
+  *out << making.name;
+}
+
 // Every byte that the weights hold.
 std::string contents(Context& context, const Weights& weights) {
   std::vector<std::string> parts;

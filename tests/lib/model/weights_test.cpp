@@ -16,8 +16,6 @@ namespace {
 
 using test::StoredTensor;
 
-const std::filesystem::path kMini = std::filesystem::path(BRANCHMARK_TEST_DATA) / "qwen3_5-mini";
-
 std::shared_ptr<Context> open_context() {
   return Context::open(KernelLibrary::load(BRANCHMARK_CPU_MODULE), 0);
 }
@@ -106,8 +104,8 @@ std::string widened(const StoredTensor& tensor) {
 
 TEST(Weights, LoadsARealCheckpoint) {
   const auto context = open_context();
-  const auto config = read_config(kMini);
-  const Checkpoint checkpoint(kMini);
+  const auto config = read_config(test::kMini);
+  const Checkpoint checkpoint(test::kMini);
   auto weights = load_weights(context, config, checkpoint);
   ASSERT_EQ(weights.layers.size(), 4u);
   for (const auto& stack : tensor_stacks(config)) {

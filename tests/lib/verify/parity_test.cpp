@@ -66,6 +66,10 @@ struct EntryAndNumerics {
   std::string numerics;
 };
 
+void PrintTo(const EntryAndNumerics& each, std::ostream* out) {
+  *out << each.entry << ", gemm " << each.gemm << ", numerics " << each.numerics;
+}
+
 class MiniParity : public testing::TestWithParam<EntryAndNumerics> {};
 
 TEST_P(MiniParity, EveryCaseIsWithinTheBoundsOfTheFixture) {

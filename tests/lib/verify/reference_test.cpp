@@ -20,6 +20,10 @@ struct GdnHeads {
   std::int64_t value;
 };
 
+void PrintTo(const GdnHeads& heads, std::ostream* out) {
+  *out << heads.key << " key, " << heads.value << " value heads";
+}
+
 // More layers than the fixtures; GQA 2:1; theta 5e5; eps 1e-5; untied; an FFN of 100 and few value heads,
 // neither a multiple of 8; older spellings in config.json.
 class OtherCheckpoint {
