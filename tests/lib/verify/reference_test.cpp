@@ -29,12 +29,12 @@ void PrintTo(const GdnHeads& heads, std::ostream* out) {
 class OtherCheckpoint {
  public:
   explicit OtherCheckpoint(const GdnHeads& heads) {
-    constexpr std::int64_t kHidden = 48, kFfn = 100, kVocabulary = 90, kLayers = 9;
+    constexpr std::int64_t kHidden = 48, kFfn = 100, kVocabulary = 90, kNumLayers = 9;
     constexpr std::int64_t kQueryHeads = 4, kKvHeads = 2;
     const auto channels = 128 * (2 * heads.key + heads.value);
     add("embed_tokens.weight", {kVocabulary, kHidden}, 0.05);  // small, so that eps counts
     add("norm.weight", {kHidden}, 0.15);
-    for (std::int64_t i = 0; i < kLayers; ++i) {
+    for (std::int64_t i = 0; i < kNumLayers; ++i) {
       layer_ = "layers." + std::to_string(i) + ".";
       add("input_layernorm.weight", {kHidden}, 0.15);
       add("post_attention_layernorm.weight", {kHidden}, 0.15);
@@ -66,7 +66,7 @@ class OtherCheckpoint {
                                       {"hidden_size", kHidden},
                                       {"intermediate_size", kFfn},
                                       {"vocab_size", kVocabulary},
-                                      {"num_hidden_layers", kLayers},
+                                      {"num_hidden_layers", kNumLayers},
                                       {"full_attention_interval", 4},
                                       {"num_attention_heads", kQueryHeads},
                                       {"num_key_value_heads", kKvHeads},
