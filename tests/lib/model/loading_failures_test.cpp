@@ -1,8 +1,6 @@
 // What is made before a model runs, with each module call failing in turn: nothing of it stays behind, and
 // the next attempt succeeds with the same result.
 
-#include <fmt/ranges.h>
-
 #include <functional>
 
 #include "branchmark/device/event.hpp"
@@ -11,6 +9,7 @@
 #include "branchmark/model/merge.hpp"
 #include "branchmark/verify/synthetic_adapter.hpp"
 #include "counting_module.hpp"
+#include "folder.hpp"
 #include "small_model.hpp"
 
 namespace branchmark {
@@ -29,19 +28,13 @@ void PrintTo(const Making& making, std::ostream* out) {
 
 // Every byte that the weights hold.
 std::string contents(Context& context, const Weights& weights) {
-  std::vector<std::string> parts;
-  parts.reserve(weights.buffers.size());
-  for (const auto& buffer : weights.buffers) {
-    auto& part = parts.emplace_back(static_cast<std::size_t>(buffer.bytes()), '\0');
-    context.copy_to_host(part.data(), buffer.data(), buffer.bytes());
-  }
-  context.synchronize();
-  return fmt::format("{}{}", weights.digest, fmt::join(parts, ""));
+  std::string bytes = weights.digest;
+  for (const auto& buffer : weights.buffers) bytes += test::read_back(context, buffer.data(), buffer.bytes());
+  return bytes;
 }
 
 std::string checkpoint(const std::shared_ptr<Context>& context) {
-  const auto folder = std::filesystem::path(BRANCHMARK_TEST_DATA) / "qwen3_5-mini";
-  return contents(*context, load_weights(context, read_config(folder), Checkpoint(folder)));
+  return contents(*context, load_weights(context, read_config(test::kMini), Checkpoint(test::kMini)));
 }
 
 std::string synthetic(const std::shared_ptr<Context>& context) {

@@ -134,15 +134,21 @@ inline HiddenRows continued(Model& model, const Prompt& prompt, std::int64_t fro
       .rows;
 }
 
+// Bytes of device memory.
+inline std::string read_back(Context& context, const void* data, std::int64_t bytes) {
+  std::string text(static_cast<std::size_t>(bytes), '\0');
+  context.copy_to_host(text.data(), data, bytes);
+  context.synchronize();
+  return text;
+}
+
 // The memory of a state, part by part: per GDN layer the state and the convolution rows; per attention layer
 // the keys and the values of the run's own tokens.
 inline std::vector<std::string> memory_of(Context& context, const PrefixState& state,
                                           const ModelConfig& config) {
   std::vector<std::string> parts;
   const auto take = [&](const void* data, std::int64_t bytes) {
-    auto& part = parts.emplace_back(static_cast<std::size_t>(bytes), '\0');
-    context.copy_to_host(part.data(), data, bytes);
-    context.synchronize();
+    parts.push_back(read_back(context, data, bytes));
   };
   for (std::int64_t i = 0; i < config.num_layers(LayerKind::gdn); ++i) {
     take(state.gdn_state(i), config.value_heads * BMK_GDN_HEAD_DIM * BMK_GDN_HEAD_DIM * size_of(BMK_F32));
