@@ -13,13 +13,14 @@
 #include "branchmark/model/merge.hpp"
 #include "branchmark/model/tensor_list.hpp"
 #include "branchmark/verify/synthetic_adapter.hpp"
+#include "lib/model/folder.hpp"
 #include "lib/model/small_model.hpp"
 #include "lib/verify/mathematics.hpp"
 
 namespace branchmark {
 namespace {
 
-const std::filesystem::path kMini = std::filesystem::path(BRANCHMARK_TEST_DATA) / "qwen3_5-mini";
+using test::kMini;
 
 // What the recorded adapter over the tiny checkpoint is held to.
 constexpr double kReferenceBound = 1e-5;

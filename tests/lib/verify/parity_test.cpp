@@ -13,12 +13,13 @@
 #include "branchmark/base/json.hpp"
 #include "branchmark/scenario/load.hpp"
 #include "branchmark/verify/run_case.hpp"
+#include "lib/model/folder.hpp"
 #include "lib/verify/module_under_test.hpp"
 
 namespace branchmark {
 namespace {
 
-const std::filesystem::path kMini = std::filesystem::path(BRANCHMARK_TEST_DATA) / "qwen3_5-mini";
+using test::kMini;
 constexpr int kCases = 7;
 constexpr int kLayers = 4;
 
